@@ -61,7 +61,7 @@ export function createTransformReporter(log: Logger): TransformListener {
         log.warn({ event, ...facts }, 'a worker ended by itself; its module goes on in another')
         return
       case 'worker-abandoned':
-        log.error({ event, ...facts }, 'a worker does not end; it is left to itself')
+        log.error({ event, ...facts }, 'a worker does not end; its place stays taken')
     }
   }
 }

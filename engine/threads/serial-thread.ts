@@ -18,7 +18,7 @@ export interface SerialThreadOptions extends ThreadOptions {
 export interface SerialThread<Question, Answer> {
   /** @throws ThreadEndedError */
   ask(question: Question): Promise<Answer>
-  /** Ends the thread, and rejects the questions without an answer. */
+  /** Ends the thread, and rejects the questions without an answer. Does not wait for a thread that cannot be ended. */
   close(): Promise<void>
 }
 
@@ -60,7 +60,9 @@ export function createSerialThread<Question, Answer>(
     const ending = thread
     thread = undefined
     if (reason !== undefined) pending?.reject(new ThreadEndedError(reason))
-    if (ending !== undefined) ended = Promise.all([ended, ending.end()])
+    if (ending === undefined) return
+    const stuck = Promise.withResolvers<void>()
+    ended = Promise.all([ended, Promise.race([ending.end(stuck.resolve), stuck.promise])])
   }
 
   async function askNext(question: Question): Promise<Answer> {

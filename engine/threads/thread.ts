@@ -1,7 +1,7 @@
 /**
  * Starts one thread, passes on its messages, notices its end, and ends it. A thread is always in one of these states:
  *
- * running -> ending (by its owner) -> ended, or abandoned and ended later
+ * running -> ending (by its owner) -> ended
  *         -> lost (it ended on its own)
  */
 
@@ -23,8 +23,6 @@ export interface ThreadOptions {
   readonly slots?: number
   /** Posted in place of terminating the thread, which then has 2 s to end on its own. */
   readonly closeMessage?: unknown
-  /** A thread in native code does not end. It is abandoned after this long. Default: never. Milliseconds. */
-  readonly abandonMs?: number
   readonly timers?: Timers
 }
 
@@ -39,19 +37,19 @@ export interface Thread<To = unknown, From = unknown> {
   /** Called with the events of the thread until it is ended. */
   owner: ThreadOwner<From>
   post(message: To, transfer?: readonly ArrayBuffer[]): void
-  /** Passes on at once the messages that have arrived. */
-  drain(): void
   /** True if the thread keeps the process alive. It does not when it starts. */
   keepAlive(isNeeded: boolean): void
   /** Undefined if it ended. Waits while it is in native code, or is kept from the processor. */
   usage(): Promise<ThreadUsage | undefined>
   /** V8's profile as JSON, for as long as `during` takes; undefined if this Node cannot profile, or the thread ended. */
   profile(during: () => Promise<unknown>): Promise<string | undefined>
-  /** Resolves when the thread has ended, or was abandoned. */
-  end(events?: { abandoned(): void; returned(): void }): Promise<void>
+  /** Resolves when the thread has ended. `stuck` is called if it does not within a second, as in native code. */
+  end(stuck?: () => void): Promise<void>
 }
 
 const closeMs = 2_000
+/** A thread that is ended leaves within milliseconds, unless it is in native code. */
+const stuckMs = 1_000
 
 /** Returns the file `name`, such as `./parse-thread.ts`, beside the module at `base`: as a source, in a package or in a bundle. */
 export function programFile(name: string, base: string): URL {
@@ -59,7 +57,7 @@ export function programFile(name: string, base: string): URL {
 }
 
 export function startThread<To, From>(options: ThreadOptions): Thread<To, From> {
-  const { slots = 0, closeMessage, abandonMs, timers = backgroundTimers } = options
+  const { slots = 0, closeMessage, timers = backgroundTimers } = options
   const { port1: port, port2 } = new MessageChannel()
   const shared = new Int32Array(new SharedArrayBuffer(4 * slots))
   const worker = startWorker(options, port2, shared)
@@ -72,46 +70,35 @@ export function startThread<To, From>(options: ThreadOptions): Thread<To, From> 
     shared,
     owner: { heard: () => {}, lost: () => {} },
     post: (message, transfer = []) => port.postMessage(message, transfer),
-    drain() {
-      while (state === 'running') {
-        const received = receiveMessageOnPort(port)
-        if (received === undefined) return
-        hear(received.message)
-      }
-    },
     keepAlive(isNeeded) {
       if (isNeeded) worker.ref()
       else worker.unref()
     },
     usage: () => usageOf(worker),
     profile: (during) => profileOf(worker, during),
-    end(events) {
+    end(stuck) {
       if (state !== 'running') return left
       state = 'ending'
       // The last messages of a thread are read after its exit, and one of them has led here.
-      if (!hasExited) terminate(events)
+      if (!hasExited) terminate(stuck)
       port.close()
       return left
     },
   }
 
-  function terminate(events?: { abandoned(): void; returned(): void }): void {
+  function terminate(stuck?: () => void): void {
     worker.ref()
     if (closeMessage === undefined) void worker.terminate()
     else port.postMessage(closeMessage)
     const late = closeMessage === undefined ? undefined : setTimeout(() => void worker.terminate(), closeMs)
-    let isAbandoned = false
-    const abandon = () => {
-      isAbandoned = true
+    const giveUp = () => {
       worker.unref()
-      events?.abandoned()
-      leave()
+      stuck?.()
     }
-    const timer = abandonMs === undefined ? undefined : timers.setTimeout(abandon, abandonMs)
+    const watch = stuck && timers.setTimeout(giveUp, stuckMs + (closeMessage === undefined ? 0 : closeMs))
     worker.once('exit', () => {
       clearTimeout(late)
-      timers.clearTimeout(timer)
-      if (isAbandoned) events?.returned()
+      timers.clearTimeout(watch)
     })
   }
 
@@ -126,10 +113,13 @@ export function startThread<To, From>(options: ThreadOptions): Thread<To, From> 
   worker.on('exit', (code) => {
     hasExited = true
     leave()
-    // The messages that it sent before it ended still count.
-    thread.drain()
-    if (state !== 'running') return
-    state = 'lost'
+    // The messages that it sent before it ended still count, and may lead to its end.
+    while (state === 'running') {
+      const last = receiveMessageOnPort(port)
+      if (last === undefined) state = 'lost'
+      else hear(last.message)
+    }
+    if (state === 'ending') return
     port.close()
     thread.owner.lost(lastError === undefined ? `ended with the code ${code}` : `ended: ${lastError}`)
   })

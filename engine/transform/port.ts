@@ -210,7 +210,7 @@ export type TransformEvent =
   | { readonly type: 'transform-output-dropped'; readonly module: string; readonly lines: number }
   /** A worker ended by itself. */
   | { readonly type: 'worker-lost'; readonly module: string; readonly reason: string }
-  /** A worker did not end within a second of its termination, and was abandoned. */
-  | { readonly type: 'worker-abandoned'; readonly module: string; readonly abandoned: number }
+  /** A worker did not end within a second of its termination. It keeps its place among the module's workers. */
+  | { readonly type: 'worker-abandoned'; readonly module: string }
 
 export type TransformListener = (event: TransformEvent) => void

@@ -27,7 +27,7 @@ WebSocket: new WebSocket('ws://127.0.0.1:' + port) ⇒ ws://127.0.0.1:PORT
 a named import of http: get({ host: '127.0.0.1', port }) ⇒ http://127.0.0.1:PORT
 a dynamic import of http: const { request } = await import('node:http'); request('http://127.0.0.1:' + port + '/a').end() ⇒ http://127.0.0.1:PORT
 a name that is made up late: const m: any = await import('node:' + ['ht', 'tps'].join('')); m.get(new URL('https://127.0.0.1:' + port)) ⇒ https://127.0.0.1:PORT
-http2: connectHttp2('http://127.0.0.1:' + port) ⇒ http://127.0.0.1:PORT
+http2: connectHttp2('http://127.0.0.1:' + port) ⇒ 127.0.0.1:PORT
 net.connect: connect(port, '127.0.0.1') ⇒ 127.0.0.1:PORT
 a socket of net: new Socket().connect({ host: '127.0.0.1', port }) ⇒ 127.0.0.1:PORT
 a path of net: connect('/run/docker.sock') ⇒ the socket /run/docker.sock
@@ -39,18 +39,15 @@ a resolver: new Resolver().resolve4('mail.example', () => {}) ⇒ the name mail.
 a server: createServer().listen(0) ⇒ a port to listen on
 require: createRequire(import.meta.url)('node:net').connect(port, '127.0.0.1') ⇒ 127.0.0.1:PORT
 process.getBuiltinModule: process.getBuiltinModule('net').connect(port, '127.0.0.1') ⇒ 127.0.0.1:PORT
-process.binding: const { TCP, TCPConnectWrap, constants } = (process as any).binding('tcp_wrap'); new TCP(constants.SOCKET).connect(new TCPConnectWrap(), '127.0.0.1', port) ⇒ 127.0.0.1:PORT
-a binding of look-ups: const cares = (process as any).binding('cares_wrap'); cares.getaddrinfo(new cares.GetAddrInfoReqWrap(), 'mail.example', 0, 0, 0) ⇒ the name mail.example
-a binding of programs: const { Process } = (process as any).binding('process_wrap'); new Process().spawn({ file: '/bin/true', args: ['true'] }) ⇒ the program true
 a program: execFileSync('/bin/echo', ['secret']) ⇒ the program echo
 a command line: await promisify(exec)('curl https://x.example/?token=secret') ⇒ the program curl
 another worker: new Worker('0', { eval: true }) ⇒ another thread
 another worker by require: const { Worker: Other } = createRequire(import.meta.url)('worker_threads'); new Other('0', { eval: true }) ⇒ another thread
 the main thread: const { Session } = await import('node:inspector'); new Session().connectToMainThread() ⇒ another thread
-replaced globals: Error.captureStackTrace = () => {}; Array.isArray = () => false as never; connect(port, '127.0.0.1') ⇒ 127.0.0.1:PORT`
+a program by default: spawnSync('/bin/true') ⇒ the program true`
 
 const header = `
-  import { exec, execFileSync } from 'node:child_process'
+  import { exec, execFileSync, spawnSync } from 'node:child_process'
   import { createSocket } from 'node:dgram'
   import { lookup, Resolver, promises as dnsPromises } from 'node:dns'
   import { get } from 'node:http'

@@ -29,7 +29,7 @@ export async function* checkModules(
     const ended = () => {
       if (shared === thread) shared = undefined
     }
-    const owner = { ended, ...{ idle() {}, takenBack() {}, lost() {}, abandoned() {}, returned() {} } }
+    const owner = { ended, ...{ idle() {}, lost() {}, abandoned() {} } }
     const loaded = await new ModuleWorker({ ...module, thread, owner }).load(module.memoryMb)
     if (loaded.ok && loaded.memory >= maxHeld) await stop()
     return loaded

@@ -9,19 +9,10 @@ import type { ThreadWatch } from '../../threads/watch.ts'
 import type { Timers } from '../../timers.ts'
 import type { TransformErrorCode, TransformListener } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
-import {
-  type ErrorReport,
-  type FromWorker,
-  type ModuleExports,
-  outputLimits,
-  slots,
-  type WorkerThread,
-} from '../worker/protocol.ts'
+import type { ErrorReport, FromWorker, ModuleExports, WorkerThread } from '../worker/protocol.ts'
 import { findBusyLine } from './busy-line.ts'
 import { type Call, orderOf, secondsOf, transformError } from './call.ts'
-import { takeBack, watchCall } from './call-watch.ts'
 import type { Mask } from './mask.ts'
-import { readAnswer } from './read-answer.ts'
 import { sourcePlace } from './source-place.ts'
 
 export type Loaded =
@@ -33,11 +24,9 @@ export interface WorkerOwner {
   idle(): void
   /** The worker takes no further call. */
   ended(): void
-  /** The call has not begun, and will not begin in this worker. */
-  takenBack(call: Call): void
   lost(reason: string): void
+  /** The thread has not ended a second after it should have, so it is in native code. */
   abandoned(): void
-  returned(): void
 }
 
 export interface ModuleWorkerOptions {
@@ -64,6 +53,8 @@ export interface ModuleWorkerOptions {
 
 /** Loading that takes longer is logged, because all edits wait for it. */
 const slowMs = 2_000
+/** Milliseconds between checks, during a call without a deadline, that the debugger is still there. */
+const debuggedMs = 1_000
 
 type Message<Type extends FromWorker['type']> = FromWorker & { readonly type: Type }
 
@@ -76,10 +67,10 @@ export class ModuleWorker {
   readonly #mask: Mask
   #loading: ((loaded: Loaded) => void) | undefined
   #functions: ModuleExports['functions'] = []
-  #current: { readonly call: Call; readonly unwatch: () => void } | undefined
+  #current: Call | undefined
+  #deadline: unknown
   #newest = 0
   #gone: Promise<void> | undefined
-  #droppedTimer: unknown
   /** True if the call under way is the worker's last one. */
   #isRetiring = false
 
@@ -95,8 +86,8 @@ export class ModuleWorker {
 
   load(memoryMb: number): Promise<Loaded> {
     const { promise, resolve } = Promise.withResolvers<Loaded>()
-    const giveUp = (): void => {
-      this.#thread.drain()
+    const giveUp = async (): Promise<void> => {
+      await arrived()
       if (this.#loading === undefined) return
       if (this.#options.isDebugged()) timer = this.#timers.setTimeout(giveUp, this.#options.loadTimeoutMs)
       else this.#loadFailed(`is not loaded after ${secondsOf(this.#options.loadTimeoutMs)}`)
@@ -121,15 +112,6 @@ export class ModuleWorker {
     return promise
   }
 
-  /** Reports the lines that the worker has dropped: once for each window, since each call may drop some. */
-  #reportDropped(): void {
-    this.#timers.clearTimeout(this.#droppedTimer)
-    this.#droppedTimer = undefined
-    const lines = Atomics.exchange(this.#thread.shared, slots.droppedLines, 0)
-    if (lines > 0)
-      this.#options.onEvent({ type: 'transform-output-dropped', module: this.#options.module, lines })
-  }
-
   #loadFailed(text: string): void {
     this.#loading?.({ ok: false, error: sentence(text) })
   }
@@ -140,15 +122,8 @@ export class ModuleWorker {
     const { timeoutMs, memoryMb } = call.limits
     try {
       const order = orderOf(call, this.#newest)
-      const unwatch = watchCall({
-        thread: this.#thread,
-        timers: this.#timers,
-        timeoutMs,
-        isDebugged: this.#options.isDebugged,
-        notBegun: () => this.#returnCall('is busy with what an earlier call left behind'),
-        expired: () => this.#expire(),
-      })
-      this.#current = { call, unwatch }
+      this.#current = call
+      this.#expireAfter(timeoutMs, call)
       const exceeded = () => this.#cutOff(sentence(`uses more than ${memoryMb} MB`))
       this.#watch.add(this, { thread: this.#thread, limitMb: memoryMb, exceeded })
       this.#thread.post(order, [order.body.buffer])
@@ -160,12 +135,20 @@ export class ModuleWorker {
     }
   }
 
+  #expireAfter(ms: number, call: Call): void {
+    this.#deadline = this.#timers.setTimeout(async () => {
+      await arrived()
+      if (this.#current !== call) return
+      if (this.#options.isDebugged()) this.#expireAfter(debuggedMs, call)
+      else await this.#expire(call)
+    }, ms)
+  }
+
   /** The call that has failed waits for the search, and so does one that needs its place. */
-  async #expire(): Promise<void> {
-    const call = this.#release()
+  async #expire(call: Call): Promise<void> {
+    this.#release()
     const finding = findBusyLine(this.#thread, this.#options.file)
     this.#stop(finding)
-    if (call === undefined) return
     const { state, place } = await finding
     const what = { busy: ', and still computes', waiting: ', and waits for something', unknown: '' }[state]
     const error = sentence(`took longer than ${secondsOf(call.limits.timeoutMs)}${what}`)
@@ -178,13 +161,6 @@ export class ModuleWorker {
     if (call) this.#fail(call, error)
   }
 
-  #returnCall(reason: string): void {
-    const call = this.#release()
-    this.#stop()
-    this.#owner.lost(reason)
-    if (call) this.#owner.takenBack(call)
-  }
-
   /** Rejects a call. An error without a line of its own gets that of the function. */
   async #fail(call: Call, error: ErrorReport, code?: TransformErrorCode): Promise<void> {
     const position = this.#functions.find(({ name }) => name === call.exportName)?.position
@@ -194,8 +170,8 @@ export class ModuleWorker {
 
   /** Ends the watch over the current call, which this worker has no part in any more. */
   #release(): Call | undefined {
-    const call = this.#current?.call
-    this.#current?.unwatch()
+    const call = this.#current
+    this.#timers.clearTimeout(this.#deadline)
     this.#current = undefined
     this.#watch.remove(this)
     return call
@@ -204,8 +180,7 @@ export class ModuleWorker {
   /** Takes no more calls, and stops the thread once `after` is settled. */
   #stop(after: Promise<unknown> = Promise.resolve()): Promise<void> {
     if (this.#gone !== undefined) return this.#gone
-    this.#reportDropped()
-    this.#gone = after.then(() => this.#thread.end(this.#owner))
+    this.#gone = after.then(() => this.#thread.end(this.#owner.abandoned))
     this.#owner.ended()
     return this.#gone
   }
@@ -213,15 +188,17 @@ export class ModuleWorker {
   #heard(received: FromWorker): void {
     const message = this.#mask.message(received)
     const { type } = message
+    const { module } = this.#current ?? this.#options
     if (type === 'output') this.#print(message)
-    else if (type === 'advice')
-      this.#options.advise(this.#current?.call.module ?? this.#options.module, message.word)
+    else if (type === 'dropped')
+      this.#options.onEvent({ type: 'transform-output-dropped', module, lines: message.lines })
+    else if (type === 'advice') this.#options.advise(module, message.word)
     else if (type === 'escaped') this.#escaped(message)
     else if (type === 'loaded') this.#loadedAs(message)
     else if (type === 'load-failed') this.#loading?.({ ok: false, error: message.error })
     else if (message.call !== this.#newest || !this.#current) return
-    else if (type === 'reached') this.#reached(message, this.#current.call)
-    else this.#settle(message, this.#current.call)
+    else if (type === 'reached') this.#reached(message, this.#current)
+    else this.#settle(message, this.#current)
   }
 
   #reached({ target: named, isStopped, place }: Message<'reached'>, { module, given }: Call): void {
@@ -235,10 +212,10 @@ export class ModuleWorker {
   }
 
   #print({ level, requestId, text }: Omit<Message<'output'>, 'type'>): void {
-    const named = this.#current?.call.module ?? this.#options.module
+    const { module } = this.#current ?? this.#options
     this.#options.onEvent({
       type: 'transform-output',
-      module: named,
+      module,
       level,
       text,
       ...(requestId !== undefined && { requestId }),
@@ -248,11 +225,9 @@ export class ModuleWorker {
   #settle(message: Message<'answered' | 'failed'>, call: Call): void {
     this.#release()
     this.#isRetiring ||= message.memory > call.limits.memoryMb * 1_048_576
-    if (Atomics.load(this.#thread.shared, slots.droppedLines) > 0)
-      this.#droppedTimer ??= this.#timers.setTimeout(this.#reportDropped, outputLimits.windowMs)
     if (this.#isRetiring) this.#stop()
     else this.#owner.idle()
-    if (message.type === 'answered') call.resolve(readAnswer(message.answer))
+    if (message.type === 'answered') call.resolve(message.answer)
     else this.#fail(call, message.error)
   }
 
@@ -271,7 +246,6 @@ export class ModuleWorker {
   #lost(cause: string): void {
     const reason = this.#mask.text(cause)
     if (this.#loading) this.#loadFailed(`lost its worker while it was loaded: that ${reason}`)
-    else if (this.#current && takeBack(this.#thread)) this.#returnCall(reason)
     else {
       this.#cutOff(sentence(`lost its worker, which ${reason}`))
       this.#owner.lost(reason)
@@ -279,8 +253,7 @@ export class ModuleWorker {
   }
 
   /**
-   * Ends the worker at once. A call under way fails with a sentence of its module and `text`. Resolves when the thread has ended or was
-   * abandoned.
+   * Ends the worker at once. A call under way fails with a sentence of its module and `text`. Resolves when the thread has ended.
    */
   end(text: string): Promise<void> {
     const call = this.#release()
@@ -289,6 +262,12 @@ export class ModuleWorker {
     return this.#stop()
   }
 }
+
+/** What has arrived is in time, since it is this thread that was late. */
+function arrived(): Promise<void> {
+  return new Promise(setImmediate)
+}
+
 /** `text` follows the module's name. */
 function sentence(text: string): ErrorReport {
   return { text, isSentence: true }

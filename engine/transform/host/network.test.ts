@@ -35,7 +35,7 @@ test('each connection that a transform opens is reported to a call that watches 
     ['fetch', `http://127.0.0.1:${port}`],
     // Over a connection that is open.
     ['again', `http://127.0.0.1:${port}`],
-    ['http', 'http://127.0.0.1'],
+    ['http', `http://127.0.0.1:${port}`],
     ['net', `127.0.0.1:${port}`],
     ['name', 'http://nowhere.invalid'],
     ['nothing'],

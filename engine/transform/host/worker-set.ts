@@ -6,7 +6,7 @@
 import type { TransformLimits } from '../../config/settings.ts'
 import { Pool, type PoolWorker, type WorkerEvents } from '../../threads/pool.ts'
 import type { TransformEvent } from '../port.ts'
-import { busy, type Call, failure, loadFailureOf, secondsOf } from './call.ts'
+import { busy, type Call, loadFailureOf, secondsOf } from './call.ts'
 import { type Loaded, ModuleWorker, type ModuleWorkerOptions, type WorkerOwner } from './module-worker.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
@@ -18,10 +18,7 @@ const shortIdleMs = 1_000
 const residentLoadMs = 1_000
 /** Added to the waiting time of a call for which the first worker must start. */
 const startMs = 5_000
-const maxAbandoned = 2
 const maxWaiting = 1_000
-/** A call that finds its worker busy with leftovers more often fails with TRANSFORM_BUSY. */
-const maxTakenBack = 3
 
 /** `module` is the first that had this bundle. */
 export interface WorkerSetOptions extends Omit<ModuleWorkerOptions, 'thread' | 'owner'> {
@@ -35,13 +32,12 @@ export class WorkerSet {
   /** The result of the last load; absent before that. */
   loaded: Loaded | undefined
   readonly #options: WorkerSetOptions
-  readonly #takenBack = new WeakMap<Call, number>()
   readonly #pool: Pool<Call>
   #loading: Promise<Loaded> | undefined
   /** The limits of the last call or holder. */
   #limits: TransformLimits = { timeoutMs: 0, memoryMb: 0, concurrency: 1 }
   #holders = 0
-  #abandoned = 0
+  readonly #stuck = Promise.withResolvers<void>()
   #isClosed = false
 
   constructor(options: WorkerSetOptions) {
@@ -83,18 +79,17 @@ export class WorkerSet {
 
   call(call: Call): void {
     this.#limits = call.limits
-    if (this.#abandoned >= maxAbandoned) call.reject(this.#refusal(call))
-    else if (this.#pool.waiting().length >= maxWaiting)
+    if (this.#pool.waiting().length >= maxWaiting)
       call.reject(busy(call, `has ${maxWaiting} calls waiting already`))
     else this.#pool.add(call)
   }
 
-  /** Ends everything; calls that wait or run are rejected. */
+  /** Ends everything; calls that wait or run are rejected. Does not wait for a thread that cannot be ended. */
   close(): Promise<unknown> {
     this.#isClosed = true
     const { waiting, ended } = this.#pool.close()
     for (const each of waiting) each.reject(busy(each, 'was not begun before the gateway stopped'))
-    return ended
+    return Promise.race([ended, this.#stuck.promise])
   }
 
   #start({ idle, ended }: WorkerEvents<Call>): PoolWorker<Call> {
@@ -102,10 +97,11 @@ export class WorkerSet {
     const owner: WorkerOwner = {
       idle,
       ended,
-      takenBack: (call) => this.#runAgain(call),
       lost: (reason) => onEvent({ type: 'worker-lost', module, reason }),
-      abandoned: () => this.#abandon(),
-      returned: () => this.#returned(),
+      abandoned: () => {
+        onEvent({ type: 'worker-abandoned', module })
+        this.#stuck.resolve()
+      },
     }
     const worker = new ModuleWorker({ ...this.#options, thread: threads.take(), owner })
     this.#loading = worker.load(this.#limits.memoryMb)
@@ -138,35 +134,7 @@ export class WorkerSet {
     if (!this.#isClosed) for (const each of this.#pool.clear()) each.reject(loadFailureOf(each, error))
   }
 
-  /** The call has not begun in its worker. */
-  #runAgain(call: Call): void {
-    const count = (this.#takenBack.get(call) ?? 0) + 1
-    this.#takenBack.set(call, count)
-    if (this.#isClosed || count > maxTakenBack) call.reject(busy(call, 'found no worker that was free'))
-    else this.#pool.addFirst(call)
-  }
-
-  #abandon(): void {
-    this.#abandoned++
-    const { module, onEvent } = this.#options
-    onEvent({ type: 'worker-abandoned', module, abandoned: this.#abandoned })
-    if (this.#abandoned >= maxAbandoned)
-      for (const each of this.#pool.clear()) each.reject(this.#refusal(each))
-  }
-
-  #returned(): void {
-    this.#abandoned--
-    this.#disposeIfUnused()
-  }
-
-  #refusal({ module }: Call) {
-    return failure(
-      module,
-      `has ${this.#abandoned} workers that cannot be stopped, and waits for one of them to end`,
-    )
-  }
-
   #disposeIfUnused(): void {
-    if (this.#holders === 0 && this.#pool.size === 0 && this.#abandoned === 0) this.#options.onEmpty()
+    if (this.#holders === 0 && this.#pool.size === 0) this.#options.onEmpty()
   }
 }

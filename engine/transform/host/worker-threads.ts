@@ -6,13 +6,11 @@
 import { startThread } from '../../threads/thread.ts'
 import type { Timers } from '../../timers.ts'
 import { workerProgram } from '../worker/program.ts'
-import { slots, type WorkerThread } from '../worker/protocol.ts'
+import type { WorkerThread } from '../worker/protocol.ts'
 
 /** The processor is busy right after a reload or a lost worker. */
 const refillMs = 100
 const idleMs = 60_000
-/** A thread that is ended leaves within milliseconds, unless it is in native code. */
-const abandonMs = 1_000
 
 export interface WorkerThreads {
   /** Returns a thread that has no module yet: the spare one, or one that starts now. */
@@ -25,13 +23,7 @@ export function createWorkerThreads(timers: Timers): WorkerThreads {
   let timer: unknown
 
   function start(): WorkerThread {
-    return startThread({
-      program: workerProgram,
-      name: 'transform',
-      slots: Object.keys(slots).length,
-      abandonMs,
-      timers,
-    })
+    return startThread({ program: workerProgram, name: 'transform', timers })
   }
 
   function refill(): void {

@@ -6,13 +6,8 @@ import type { TransformContext } from '../define.ts'
 import { addUrl } from './openclaw.ts'
 import type { CallData, CallOrder } from './protocol.ts'
 
-const { parse, stringify } = JSON
-const { isArray } = Array
-const { keys, freeze } = Object
-const DateOf = Date
-
 export function createContext({ data, unwrapped, body }: CallOrder): TransformContext {
-  const { form, now, headers, query, path, params, vars, item, index, base, dryRun, ...rest } = parse(
+  const { form, now, headers, query, path, params, vars, item, index, base, dryRun, ...rest } = JSON.parse(
     data,
   ) as CallData
   const context: TransformContext = {
@@ -25,7 +20,7 @@ export function createContext({ data, unwrapped, body }: CallOrder): TransformCo
     with: freezeDeep(rest.with ?? {}),
     item,
     index,
-    now: new DateOf(now),
+    now: new Date(now),
     dryRun: dryRun !== undefined,
     rawBody: body,
     base: base as unknown as TransformContext['base'],
@@ -40,7 +35,7 @@ export function createContext({ data, unwrapped, body }: CallOrder): TransformCo
  */
 export function isBaseEdited({ base }: TransformContext, { data }: CallOrder): boolean {
   try {
-    return stringify(base) !== stringify((parse(data) as CallData).base)
+    return JSON.stringify(base) !== JSON.stringify((JSON.parse(data) as CallData).base)
   } catch {
     // Only what a module put there cannot be written as JSON.
     return true
@@ -50,26 +45,20 @@ export function isBaseEdited({ base }: TransformContext, { data }: CallOrder): b
 /** Freezes plain JSON. */
 function freezeDeep(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  const names = keys(value)
-  for (let index = 0; index < names.length; index++) {
-    freezeDeep((value as Record<string, unknown>)[names[index] as string])
-  }
-  return freeze(value)
+  for (const inner of Object.values(value)) freezeDeep(inner)
+  return Object.freeze(value)
 }
 
 function joinRepeated(headers: CallData['headers']): TransformContext['headers'] {
-  const joined: Record<string, string | undefined> = {}
-  const names = keys(headers)
-  for (let index = 0; index < names.length; index++) {
-    const name = names[index] as string
-    const value = headers[name]
-    joined[name] = isArray(value) ? value.join(', ') : (value as string | undefined)
-  }
-  return joined
+  const joined = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : value,
+  ])
+  return Object.fromEntries(joined)
 }
 
 /** Parses a body. An empty one is an empty object; an integer beyond 2^53 is its source text. */
 function parsePayload(body: string): unknown {
   const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
-  return /\S/.test(text) ? (parseTexts(text) ?? parse(text)) : {}
+  return /\S/.test(text) ? (parseTexts(text) ?? JSON.parse(text)) : {}
 }

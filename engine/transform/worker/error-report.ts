@@ -9,7 +9,6 @@ import type { ErrorReport } from './protocol.ts'
 
 const maxMessageLength = 300
 const maxStackLength = 8_000
-const { isArray } = Array
 
 /** Never throws, even if the module has changed its errors or the global prototypes. */
 export function reportError(thrown: unknown): ErrorReport {
@@ -39,7 +38,11 @@ function describeThrown(thrown: unknown): string {
   if (typeof thrown === 'string') return oneLine(`a text, no Error: ${thrown}`)
   if (thrown === null || thrown === undefined) return `${thrown}`
   const message = textFrom(() => (thrown as { message?: unknown }).message)
-  const type = isArray(thrown) ? 'a list' : typeof thrown === 'object' ? 'an object' : `a ${typeof thrown}`
+  const type = Array.isArray(thrown)
+    ? 'a list'
+    : typeof thrown === 'object'
+      ? 'an object'
+      : `a ${typeof thrown}`
   return oneLine(message === undefined ? `${type}, no Error` : `${type}, no Error: ${message}`)
 }
 
@@ -63,9 +66,8 @@ export function oneLine(text: string): string {
 /** The first frame of the author's own code; that of a package only where there is no other. */
 function findPlace(stack: string): Place | undefined {
   let ofPackage: Frame | undefined
-  const lines = stack.split('\n')
-  for (let index = 0; index < lines.length; index++) {
-    const frame = readFrame(lines[index] as string)
+  for (const line of stack.split('\n')) {
+    const frame = readFrame(line)
     if (frame === undefined || isOurs(frame.file)) continue
     if (!/[\\/]node_modules[\\/]/.test(frame.file)) return placeOf(frame)
     ofPackage ??= frame

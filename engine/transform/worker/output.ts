@@ -6,14 +6,16 @@
 import { Buffer } from 'node:buffer'
 import { Writable } from 'node:stream'
 import { isInnerFrame } from './error-report.ts'
-import { type CurrentCall, type FromWorker, type OutputLevel, outputLimits, slots } from './protocol.ts'
+import type { CurrentCall, FromWorker, OutputLevel } from './protocol.ts'
 
-const { maxLines, maxCharacters, windowMs } = outputLimits
+/** Maximum output in a window; the rest is only counted. */
+const maxLines = 200
+const maxCharacters = 65_536
+const windowMs = 1_000
 const maxLineLength = 1_000
 
 export interface OutputOptions {
   send(message: FromWorker): void
-  readonly shared: Int32Array
   current(): CurrentCall | undefined
 }
 
@@ -27,33 +29,42 @@ const levels: Readonly<Record<string, OutputLevel>> = {
 }
 
 /** Replaces the streams and the console of this thread. */
-export function createOutput({ send, shared, current }: OutputOptions): void {
-  const clock = performance.now.bind(performance)
-  const { add } = Atomics
+export function createOutput({ send, current }: OutputOptions): void {
   let windowEnds = 0
   let lines = 0
   let characters = 0
+  let dropped = 0
+  let reporting: NodeJS.Timeout | undefined
   let level: OutputLevel | undefined
 
+  function reportDropped(): void {
+    clearTimeout(reporting)
+    reporting = undefined
+    if (dropped > 0) send({ type: 'dropped', lines: dropped })
+    dropped = 0
+  }
+
   function write(text: string, usual: OutputLevel): void {
-    const now = clock()
+    const now = performance.now()
     if (now >= windowEnds) {
+      reportDropped()
       windowEnds = now + windowMs
       lines = 0
       characters = 0
     }
-    const room = maxCharacters - characters
-    const found = (text.length > room ? text.slice(0, room) : text).split('\n')
-    for (let index = 0; index < found.length; index++) {
-      const shown = printable(found[index] as string)
-      if (shown === '' || isInnerFrame(shown)) continue
-      if (lines < maxLines) {
-        lines++
-        characters += shown.length
-        send({ type: 'output', level: level ?? usual, requestId: current()?.requestId, text: shown })
-      } else add(shared, slots.droppedLines, 1)
+    for (const line of text.split('\n')) {
+      const hasRoom = lines < maxLines && characters < maxCharacters
+      const shown = hasRoom ? printable(line) : line
+      if (shown === '' || (hasRoom && isInnerFrame(shown))) continue
+      if (!hasRoom) {
+        dropped++
+        reporting ??= setTimeout(reportDropped, windowMs).unref()
+        continue
+      }
+      lines++
+      characters += shown.length
+      send({ type: 'output', level: level ?? usual, requestId: current()?.requestId, text: shown })
     }
-    if (text.length > room) add(shared, slots.droppedLines, countLines(text, room))
   }
 
   const streamOf = (usual: OutputLevel) =>
@@ -80,12 +91,6 @@ export function createOutput({ send, shared, current }: OutputOptions): void {
       }
     }
   }
-}
-
-function countLines(text: string, from: number): number {
-  let count = text.endsWith('\n') ? 0 : 1
-  for (let at = text.indexOf('\n', from); at !== -1; at = text.indexOf('\n', at + 1)) count++
-  return count
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours and movements of a terminal begin with one

@@ -1,21 +1,12 @@
-/** The protocol between the main thread and a worker: messages over a port of their own, and a few shared numbers. */
+/** The protocol between the main thread and a worker: messages over a port of their own. */
 
 import type { Place } from '../../config/file/diagnostic.ts'
 import type { Thread } from '../../threads/thread.ts'
-import type { TransformCall } from '../port.ts'
+import type { TransformAnswer, TransformCall } from '../port.ts'
 import type { OpenClawWord } from './openclaw.ts'
 
 /** The thread of a worker. */
 export type WorkerThread = Thread<ToWorker, FromWorker>
-
-/** The positions of the shared numbers. */
-export const slots = { phase: 0, droppedLines: 1 } as const
-
-/**
- * The phases of the newest call, which change by atomic exchange: the worker turns `posted` into `begun`, or the main
- * thread takes the call back. Exactly one of them succeeds, so a call that is given to another worker has never run.
- */
-export const phases = { none: 0, posted: 1, begun: 2, takenBack: 3 } as const
 
 export type ToWorker = LoadOrder | CallOrder
 
@@ -55,8 +46,13 @@ export type FromWorker =
       readonly memory: number
     }
   | { readonly type: 'load-failed'; readonly error: ErrorReport }
-  /** `answer` as `writeAnswer` writes it. `memory`: the bytes that the worker holds now, garbage included. */
-  | { readonly type: 'answered'; readonly call: number; readonly answer: string; readonly memory: number }
+  /** `memory`: the bytes that the worker holds now, garbage included. */
+  | {
+      readonly type: 'answered'
+      readonly call: number
+      readonly answer: TransformAnswer
+      readonly memory: number
+    }
   | { readonly type: 'failed'; readonly call: number; readonly error: ErrorReport; readonly memory: number }
   /**
    * An uncaught error, an exit and the like. `call`: the call that caused it, which may have ended; undefined where that is not known.
@@ -83,9 +79,8 @@ export type FromWorker =
       readonly requestId: string | undefined
       readonly text: string
     }
-
-/** Maximum output per window of one worker, and of one module; the rest is only counted. */
-export const outputLimits = { maxLines: 200, maxCharacters: 65_536, windowMs: 1_000 } as const
+  /** Lines that were printed beyond what is passed on. */
+  | { readonly type: 'dropped'; readonly lines: number }
 
 export type OutputLevel = 'debug' | 'info' | 'warn' | 'error'
 

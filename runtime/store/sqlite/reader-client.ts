@@ -7,8 +7,6 @@ import type { ReaderAnswer, ReaderQuestion as ReaderQuery } from './sqlite-reade
 
 /** Milliseconds that a read may take, as a disk may hang. */
 const deadlineMs = 30_000
-/** Milliseconds that a thread stuck in a read may take to exit. */
-const abandonMs = 3_000
 /** A thread without work costs 12 MB. Starting it again costs some 50 ms. */
 const idleMs = 10_000
 
@@ -30,7 +28,6 @@ export function createReaderClient(folder: string) {
       closeMessage: 'close',
       idleMs,
       deadlineMs,
-      abandonMs,
     })
   }
 
