@@ -4,9 +4,8 @@ export { applyBoundary } from './boundary/apply-boundary.ts'
 export { closeFence, type FenceOptions, fence } from './boundary/fence.ts'
 export type { Segment } from './boundary/segment.ts'
 export type { Observation } from './cases/observation.ts'
-export { type Mismatch, receivedOf, runTests, type TestCache, type TestResult } from './cases/run-tests.ts'
+export { type Mismatch, receivedOf, runTests, type TestResult } from './cases/run-tests.ts'
 export { type PastRequest, runShadow, type Shadow, type ShadowDifference } from './cases/shadow.ts'
-export { createTestCache } from './cases/test-cache.ts'
 export { describeTests } from './cases/test-failures.ts'
 export {
   explainRequest,

@@ -29,13 +29,6 @@ export interface TestResult {
   readonly unmatched: readonly Unmatched[]
 }
 
-/** Caches the results of tests that passed, for one run. */
-export interface TestCache {
-  /** Returns the result of a test that passed before, and none of whose inputs has changed since. */
-  get(test: TestEntry): TestResult | undefined
-  put(result: TestResult): void
-}
-
 interface RunTestsOptions {
   readonly tests: readonly TestEntry[]
   /** Compiled from the configuration that the tests belong to. */
@@ -43,8 +36,6 @@ interface RunTestsOptions {
   readonly surface: TrySurface
   /** True once the run is to end early. Default: it is not. */
   isGivenUp?(): boolean
-  /** Tests whose results are cached are not run. Default: all tests are run. */
-  readonly cache?: TestCache
 }
 
 /** Runs the tests one after the other. Never rejects for what a test says. */
@@ -53,16 +44,12 @@ export async function runTests({
   snapshot,
   surface,
   isGivenUp = () => false,
-  cache,
 }: RunTestsOptions): Promise<TestResult[]> {
   const results: TestResult[] = []
   for (const test of tests) {
     await yieldIfDue(backgroundMs)
     if (isGivenUp()) break
-    const cached = cache?.get(test)
-    const result = cached ?? (await runTest(test, snapshot, surface))
-    if (cached === undefined) cache?.put(result)
-    results.push(result)
+    results.push(await runTest(test, snapshot, surface))
   }
   return results
 }

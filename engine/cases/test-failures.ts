@@ -18,7 +18,7 @@ function describeCalls({ test, calls }: TestResult): Diagnostic {
     code: 'TEST_CALLS_OUT',
     message: `The test "${test.value.name}" calls out: ${calls.join(', ')}`,
     place: test.locate([]),
-    hint: 'It does so at each reload that may change its result, and fails while the service does. Ask `dryRun` of the context before calling, or test such a function alone, with `exampleContext` and a `fetch` of your own.',
+    hint: 'It does so at each reload, and fails while the service does. Ask `dryRun` of the context before calling, or test such a function alone, with `exampleContext` and a `fetch` of your own.',
   }
 }
 

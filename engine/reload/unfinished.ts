@@ -5,8 +5,6 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import type { Configuration } from '../config/configuration.ts'
-import { isRecord } from '../config/values/is-record.ts'
 import type { Bundle } from '../transform/port.ts'
 import type { CandidateSource } from './candidate.ts'
 import { findChanges } from './changes.ts'
@@ -14,14 +12,13 @@ import { findChanges } from './changes.ts'
 /** The end of a text that an edit usually leaves alone. In UTF-16 units. */
 const tailLength = 64
 
-/** True if `next` may be what a half-saved file makes of `live`: something is gone or shorter, or a text may be cut. */
+/** True if `next` may be what a half-saved file makes of `live`: something is gone, or a text may be cut. */
 export async function mayBeUnfinished(live: CandidateSource, next: CandidateSource): Promise<boolean> {
   const [before, after] = [live.configuration, next.configuration]
   const changes = findChanges(live, next)
   const { mappings, endpoints, transforms } = changes
   if (mappings.removed.length > 0 || endpoints.removed.length > 0) return true
   if (before.secrets.some((secret) => !after.secrets.includes(secret))) return true
-  if (isAnyShrunk(before, after)) return true
   const texts = changedTexts(before.sources, after.sources)
   for (const module of transforms.changed)
     texts.push(...changedTexts(...(await sourcesOf(module, live, next))))
@@ -62,28 +59,6 @@ function changedTexts(
     const old = before.get(path)
     return old === text ? [] : [[old, text]]
   })
-}
-
-/** True if a mapping or a policy that both have lost a key or an item, or the end of a string. */
-function isAnyShrunk(before: Configuration, after: Configuration): boolean {
-  const mappingsBefore = new Map(before.mappings.map(({ id, value }) => [id, value]))
-  return (
-    after.mappings.some(
-      ({ id, value }) => mappingsBefore.has(id) && isShrunk(mappingsBefore.get(id), value),
-    ) || isShrunk(before.endpoints, after.endpoints)
-  )
-}
-
-function isShrunk(before: unknown, after: unknown): boolean {
-  if (before === after) return false
-  if (typeof before === 'string') {
-    return after === undefined || (typeof after === 'string' && before.startsWith(after))
-  }
-  if (Array.isArray(before) && Array.isArray(after)) {
-    return after.length < before.length || before.some((item, index) => isShrunk(item, after[index]))
-  }
-  if (!isRecord(before)) return before !== undefined && after === undefined
-  return isRecord(after) && Object.keys(before).some((key) => isShrunk(before[key], after[key]))
 }
 
 /** The source texts of a transform before and after, by path, from the source maps of its bundles. */

@@ -6,7 +6,6 @@ import {
   containSnapshot,
   createCompiler,
   createReloader,
-  createTestCache,
   createWatcher,
   type Diagnostic,
   describeTests,
@@ -19,7 +18,6 @@ import {
   type ReloaderOptions,
   runTests,
   type Snapshot,
-  type TestCache,
 } from '@reveille/engine'
 import { trySurface } from '../http/index.ts'
 import { located, type PluginHost, prepareCandidate, withPluginContent } from '../plugin/index.ts'
@@ -50,7 +48,6 @@ export function createReloading(options: ReloadingOptions): Reloader {
   const { plugins, randomness, archive, now } = options
   let unread: Loaded | undefined = options.first
   let candidate = options.configuration
-  const settled = createTestCache()
   const compiler = createCompiler({ randomness })
 
   return createReloader({
@@ -73,7 +70,7 @@ export function createReloading(options: ReloadingOptions): Reloader {
       })
     },
     prepare: (snapshot, { isDryRun }) => prepareCandidate(plugins, candidate, snapshot, { isDryRun }),
-    test: (source, snapshot, isGivenUp) => runOwnTests(source, snapshot, isGivenUp, settled(source)),
+    test: runOwnTests,
     watch: options.watch ? createWatcher : undefined,
     ...(options.poll !== undefined && { watchSettings: { poll: options.poll } }),
     archive,
@@ -81,13 +78,12 @@ export function createReloading(options: ReloadingOptions): Reloader {
   })
 }
 
-/** Runs the tests of the operator's files that are not cached. Those of presets were run before they were published. */
+/** Runs the tests of the operator's files. Those of presets were run before they were published. */
 async function runOwnTests(
   { configuration }: CandidateSource,
   snapshot: Snapshot,
   isGivenUp: () => boolean,
-  cache: TestCache,
 ): Promise<Diagnostic[]> {
   const tests = configuration.tests.filter(({ origin }) => origin.kind !== 'preset')
-  return describeTests(await runTests({ tests, snapshot, surface: trySurface, isGivenUp, cache }))
+  return describeTests(await runTests({ tests, snapshot, surface: trySurface, isGivenUp }))
 }

@@ -62,14 +62,17 @@ test('an import that is not found is reported with its name and what to do', asy
   })
 })
 
-test('a package is installed beside the nearest package.json', async (t) => {
+test('a package is installed in the folder of the configuration', async (t) => {
   const { diagnose } = await createTransforms(t, {
     'package.json': '{}',
     'transforms/package.json': '{ "type": "module" }',
     'transforms/deep/a.ts': 'export { default } from "@scope/absent/part"',
   })
   const [reports] = await diagnose('deep/a.ts')
-  assert.equal(reports?.hint, 'Run `npm install @scope/absent` in the folder of the configuration.')
+  assert.equal(
+    reports?.hint,
+    'Run `npm install --prefix . @scope/absent` in the folder of the configuration.',
+  )
 })
 
 test('the hint for a missing package is to install it, even if its name resembles that of a module of Node.js', async (t) => {

@@ -1,6 +1,6 @@
 /** Gives a hint for an import that is not found: a similar file name, or what to install where. */
 
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
 import { nearestName } from '../../config/values/nearest.ts'
@@ -28,11 +28,9 @@ export async function hintForImport(
   const isBuiltin = specifier.startsWith('node:') || builtinModules.includes(packageOf(specifier))
   if (isBuiltin) return builtin === undefined ? 'Node.js has no such module.' : `Did you mean \`${builtin}\`?`
   // For a transforms folder outside of the configuration's, Node.js searches that folder and those above it.
-  const top = isWithin(folder, shownFrom) ? shownFrom : root
-  const home = await homeOf(folder, top)
-  // Without a package.json, npm would use one further up, and change a folder that does not belong to the operator.
-  const here = home === undefined ? '--prefix . ' : ''
-  const install = `Run \`npm install ${here}${packageOf(specifier)}\` in ${shown(home ?? top, shownFrom)}.`
+  const home = isWithin(folder, shownFrom) ? shownFrom : root
+  // Without the prefix, npm would use a package.json further up, and change a folder that does not belong to the operator.
+  const install = `Run \`npm install --prefix . ${packageOf(specifier)}\` in ${shown(home, shownFrom)}.`
   return builtin === undefined ? install : `${install} If a module of Node.js was meant: \`node:${builtin}\`.`
 }
 
@@ -65,26 +63,6 @@ export function nearestFile(name: string, candidates: readonly string[]): string
 
 function bareName(name: string): string {
   return name.slice(0, name.length - path.extname(name).length)
-}
-
-/** Returns the folder where npm would install a package, which is that of the operator's nearest package.json. */
-async function homeOf(folder: string, top: string): Promise<string | undefined> {
-  for (const above of foldersFrom(folder)) {
-    if (await isHome(path.join(above, 'package.json'))) return above
-    if (above === top) break
-  }
-  return undefined
-}
-
-/** A package.json that only sets the type of modules, as `init transform` writes it, is not a place for packages. */
-async function isHome(manifest: string): Promise<boolean> {
-  const text = await readFile(manifest, 'utf8').catch(() => undefined)
-  if (text === undefined) return false
-  try {
-    return Object.keys(JSON.parse(text)).join() !== 'type'
-  } catch {
-    return true
-  }
 }
 
 function shown(folder: string, shownFrom: string): string {

@@ -1,6 +1,6 @@
 /** Finds the file of a module's name, and checks that it lies within the transforms folder after links are resolved. */
 
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { glob, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { nearestFile } from './import-hint.ts'
 
@@ -22,8 +22,6 @@ export type ModuleFile =
 
 const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
 const isScript = (file: string) => /\.[cm]?[jt]sx?$/.test(file)
-/** The limit on file names that are searched for a similar one. */
-const maxNames = 1_000
 
 /** @param transformsDir the configured folder, for watching; `root` is the same with links resolved */
 export async function findModuleFile(
@@ -97,20 +95,11 @@ export async function resolveLinks(file: string): Promise<string | undefined> {
 }
 
 async function hintFor(module: string, root: string): Promise<string> {
-  const names: string[] = []
-  await collect(root, '', names)
+  const isOther = (name: string) => name === 'node_modules' || name.startsWith('.')
+  const all = await Array.fromAsync(glob('**/*', { cwd: root, exclude: isOther }))
+  const names = all.filter((name) => isScript(name) && !/\.(?:test|d)\.\w+$/.test(name)).sort()
   const near = nearestFile(module, names)
   if (near !== undefined) return `Did you mean \`${near}\`?`
   const first = `Write it with \`reveille init transform ${path.basename(module, path.extname(module))}\`.`
   return names.length === 0 ? first : `There are ${names.slice(0, 10).join(', ')}. ${first}`
-}
-
-async function collect(folder: string, prefix: string, names: string[]): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true })
-  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
-    if (names.length >= maxNames || entry.name.startsWith('.') || entry.name === 'node_modules') continue
-    if (entry.isDirectory()) await collect(path.join(folder, entry.name), `${prefix}${entry.name}/`, names)
-    else if (isScript(entry.name) && !/\.(?:test|d)\.[cm]?[jt]sx?$/.test(entry.name))
-      names.push(prefix + entry.name)
-  }
 }
