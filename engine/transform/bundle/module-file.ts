@@ -96,8 +96,10 @@ export async function resolveLinks(file: string): Promise<string | undefined> {
 
 async function hintFor(module: string, root: string): Promise<string> {
   const isOther = (name: string) => name === 'node_modules' || name.startsWith('.')
-  const all = await Array.fromAsync(glob('**/*', { cwd: root, exclude: isOther }))
-  const names = all.filter((name) => isScript(name) && !/\.(?:test|d)\.\w+$/.test(name)).sort()
+  const names: string[] = []
+  for await (const name of glob('**/*', { cwd: root, exclude: isOther }))
+    if (isScript(name) && !/\.(?:test|d)\.\w+$/.test(name)) names.push(name)
+  names.sort()
   const near = nearestFile(module, names)
   if (near !== undefined) return `Did you mean \`${near}\`?`
   const first = `Write it with \`reveille init transform ${path.basename(module, path.extname(module))}\`.`
