@@ -284,7 +284,7 @@ function createFixture() {
   }
 }
 
-const requestChange = (id: string): Change => ({ cursor: id, type: 'request', id, state: 'accepted' })
+const requestChange = (id: string): Change => ({ type: 'request', id, state: 'accepted' })
 const row = (id: string) => ({ id })
 const idsOf = (messages: readonly Message[]) =>
   messages.map(({ data }) => (data['requests'] as readonly { id: string }[]).map(({ id }) => id))
@@ -333,7 +333,6 @@ test('a frame has the last state of each run, and says where there are more than
   const { connect, pass, change } = createFixture()
   const client = await connect()
   const run = (id: string, state: string, stage: string): Change => ({
-    cursor: id,
     type: 'run',
     id,
     state,
@@ -354,7 +353,7 @@ test('a frame has the last state of each run, and says where there are more than
 test('a frame says that issues have changed, without which', async () => {
   const { connect, pass, change } = createFixture()
   const client = await connect()
-  change({ cursor: 'a', type: 'issue', id: 'a', state: 'open' })
+  change({ type: 'issue', id: 'a', state: 'open' })
   await pass(500)
   const [frame] = client.messages('frame')
   assert.partialDeepStrictEqual(frame?.data, { issues: true, requests: [], runs: [] })

@@ -118,7 +118,7 @@ test('messages that another node is about to send are known as soon as their del
     return { id, text: `${reply} ${id}` } as DeliveryRecord
   }
   async function* changes() {
-    const change = { cursor: '', type: 'delivery', id: 'one', state: 'pending' } as const
+    const change = { type: 'delivery', id: 'one', state: 'pending' } as const
     yield change
     yield { ...change, type: 'run', id: 'none' } as const
     yield change

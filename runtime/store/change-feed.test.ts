@@ -34,15 +34,3 @@ test('a listener that falls far behind continues with the oldest change that is 
     Array.from(seen, (_, index) => index + 50_000 - seen.length),
   )
 })
-
-test('a cursor of another process begins with the oldest change that is remembered', async () => {
-  const feed = createChangeFeed(() => {})
-  const over = new AbortController()
-  feed.listen({ signal: over.signal })
-  feed.push(change('first'))
-  for await (const { state } of feed.listen({ after: 'elsewhere.7', signal: over.signal })) {
-    assert.equal(state, 'first')
-    break
-  }
-  over.abort()
-})

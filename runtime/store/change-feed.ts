@@ -1,6 +1,5 @@
 /** Streams committed changes from a ring in memory, which is filled only while there is a listener. */
 
-import { randomUUID } from 'node:crypto'
 import type { Change } from './port.ts'
 
 /** Maximum number of remembered changes. A listener that falls further behind skips to the oldest of them. */
@@ -8,19 +7,12 @@ const max = 8_192
 
 /** `onListening` is called when the first listener comes and when the last one has gone. */
 export function createChangeFeed(onListening: (on: boolean) => void) {
-  const epoch = randomUUID()
   const wakers = new Set<() => void>()
   let ring: Change[] = []
   /** The number of the first change in the ring. */
   let first = 0
   let listeners = 0
   let closed = false
-
-  function startOf(after: string | undefined): number {
-    const [of, number] = after?.split('.') ?? []
-    if (of !== epoch) return after === undefined ? first + ring.length : first
-    return Number(number) + 1
-  }
 
   /** Wakes every listener, to see whether there is a change for it or the stream has ended. */
   function wakeAll(): void {
@@ -54,8 +46,7 @@ export function createChangeFeed(onListening: (on: boolean) => void) {
       if (listeners === 0) return
       for (let at = 0; at < flat.length; at += 4) {
         const [type, id, state, stage] = flat.slice(at, at + 4) as [Change['type'], string, string, string?]
-        const cursor = `${epoch}.${first + ring.length}`
-        ring.push(stage === undefined ? { cursor, type, id, state } : { cursor, type, id, state, stage })
+        ring.push(stage === undefined ? { type, id, state } : { type, id, state, stage })
       }
       const surplus = ring.length - max
       if (surplus > max / 4) {
@@ -65,8 +56,8 @@ export function createChangeFeed(onListening: (on: boolean) => void) {
       wakeAll()
     },
 
-    listen({ after, signal }: { after?: string; signal: AbortSignal }): AsyncIterable<Change> {
-      const changes = follow(startOf(after), signal)
+    listen({ signal }: { signal: AbortSignal }): AsyncIterable<Change> {
+      const changes = follow(first + ring.length, signal)
       if (signal.aborted || closed) return changes
       listeners += 1
       if (listeners === 1) onListening(true)

@@ -59,11 +59,9 @@ export interface Store {
   /** Reads on a connection of its own, so that a long list never delays a commit. */
   readonly read: Reader
   /**
-   * Streams committed changes from this call on, until the signal ends it. `after` is an opaque cursor of an earlier
-   * change: what is still remembered of the time since then comes first. A listener that must not miss anything
-   * subscribes first and reads then.
+   * Streams committed changes from this call on, until the signal ends it. A listener that falls far behind misses some.
    */
-  changes(options: { after?: string; signal: AbortSignal }): AsyncIterable<Change>
+  changes(options: { signal: AbortSignal }): AsyncIterable<Change>
   /** The time of the newest id that was on disk when the store was opened. New ids must be greater. 0 for an empty store. */
   readonly newestAt: number
   /** Unfinished work found when the store was opened. Without any, nothing has to be read at the start, unless other nodes work too. */
@@ -511,7 +509,6 @@ export interface OpenDeliveries {
 }
 
 export interface Change {
-  readonly cursor: string
   readonly type: 'request' | 'run' | 'event' | 'delivery' | 'issue'
   /** Of an issue its key. */
   readonly id: Id

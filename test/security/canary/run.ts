@@ -145,7 +145,7 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
       assert.deepEqual(found(file, everything), [], file)
       assert.equal(open, false, `${file} is for its owner alone`)
       // The archive stores the files of a configuration unchanged, for a rollback.
-      const isArchive = /^generations.\d+.configuration.(reveille|mappings.all)\.yaml$/.test(file)
+      const isArchive = /^generations.\d+\.json$/.test(file)
       const known = archived.reduce((text, value) => text.replaceAll(value, ''), bytes)
       assert.deepEqual(found(isArchive ? known : bytes, { ...configured, ...credentials }), [], file)
       if (!file.startsWith('reveille.db'))
