@@ -79,8 +79,6 @@ function extend(ranges: Range[], range: Range): void {
   else before.end = range.end
 }
 
-/** The bullets of lists at depth two and deeper; `plainMarker` knows the first. */
-const deeperBullets = ['◦', '▪']
 /** Columns of a line that a phone shows without wrapping. */
 const maxTableWidth = 36
 
@@ -104,10 +102,8 @@ const markedDialect: Dialect = {
   quote: (inner) =>
     inner.replaceAll(/^(?=(\n|$)?)/gm, (_, end) => mark('PLAIN', end === undefined ? '> ' : '>')),
   item(inner, marker) {
-    const sign = plainMarker(marker)
-    const bullet = deeperBullets[Math.min(marker.depth, deeperBullets.length) - 1]
     const indented = inner.replaceAll(/\n(?=[^\n])/g, `\n${mark('PLAIN', '   ')}`)
-    return `${sign === '•' ? (bullet ?? sign) : sign} ${indented}`
+    return `${plainMarker(marker)} ${indented}`
   },
   table: (table, write) =>
     writeTableAsCode(markedDialect, table, {

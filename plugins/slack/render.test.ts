@@ -46,7 +46,7 @@ test('a person reads the text of the reply, in both markups', () => {
 
 /** Without the signs of lists, quotes and rules, which the text of a tree does not have. */
 function lettersOf(text: string): string {
-  return text.replaceAll(/^[ >]*(?:\d+\.|•)(?= |$)/gm, '').replaceAll(/[\s>•—\u2060\u200b-]|\d+\./g, '')
+  return text.replaceAll(/^[ >]*(?:\d+\.|[•◦▪])(?= |$)/gm, '').replaceAll(/[\s>•◦▪—\u2060\u200b-]|\d+\./g, '')
 }
 
 test('a reply is written in the configured markup', () => {

@@ -45,8 +45,6 @@ export function neutralise(text: string): string {
   return left.replaceAll(mention, `@${joiner}`).replaceAll(scheme, `$&${joiner}`)
 }
 
-/** The bullets of lists at depth two and deeper; `plainMarker` knows the first. */
-const deeperBullets = ['◦', '▪']
 /** Columns of code that a phone shows in portrait. */
 const maxTableWidth = 48
 
@@ -76,11 +74,7 @@ const htmlDialect: Dialect = {
     return `<pre><code class="language-${language}">${escapeText(text)}</code></pre>`
   },
   quote: (inner) => tag('blockquote', inner.replaceAll(/<blockquote>(.*?)<\/blockquote>/gs, innerQuote)),
-  item(inner, marker) {
-    const sign = plainMarker(marker)
-    const bullet = deeperBullets[Math.min(marker.depth, deeperBullets.length) - 1]
-    return (sign === '•' ? (bullet ?? sign) : sign) + indent(inner)
-  },
+  item: (inner, marker) => plainMarker(marker) + indent(inner),
   table: (table) => writeTableAsCode(htmlDialect, table, { write: writeCell, maxWidth: maxTableWidth }),
   rule: '———',
 }

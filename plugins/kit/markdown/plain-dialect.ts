@@ -41,11 +41,14 @@ export function writeTableAsCode(
   return aligned === undefined ? createWriter(dialect)(tableRecords(table)) : dialect.codeBlock(aligned, '')
 }
 
-/** Returns `3.` for numbers, boxes for tasks, and `•` for all other items. */
-export function plainMarker({ number, checked }: ItemMarker): string {
+/** The bullets by the depth of a list. */
+const bullets = ['•', '◦', '▪'] as const
+
+/** Returns `3.` for numbers, boxes for tasks, and a bullet for all other items. */
+export function plainMarker({ number, checked, depth }: ItemMarker): string {
   const box = checked === undefined ? [] : [checked ? '☑' : '☐']
   if (number !== undefined) return [`${number}.`, ...box].join(' ')
-  return box[0] ?? '•'
+  return box[0] ?? bullets[depth] ?? '▪'
 }
 
 /** Writes an item whose lines after the first are indented to the text of the first, behind its marker. */
