@@ -158,17 +158,15 @@ test('mappings with equal parts share the compiled parts', async () => {
   assert.equal(one?.checkPayload, other?.checkPayload)
 })
 
-const list = { type: 'object', properties: { next: { $ref: '#' } } }
-
 /** Mappings that may take long on a payload (true), and those of linear time (false). */
 const bounds: readonly (readonly [boolean, Mapping])[] = [
   [true, { message: '{% a %}' }],
   [true, { message: 'x', match: { when: 'a = 1' } }],
   [true, { message: 'x', dedupe: { enabled: true, key: 'a' } }],
   [true, { message: '{{#each a}}{{#if b}}{{#each b}}{{c}}{{/each}}{{/if}}{{/each}}' }],
-  [true, { message: 'x', schema: list }],
+  [true, { message: 'x', schema: { type: 'object' } }],
   [false, { message: '{{#each a}}{{b}}{{/each}}{{#each c}}{{#with d}}{{e}}{{/with}}{{/each}}' }],
-  [false, { message: 'x', schema: { type: 'object' }, dedupe: { enabled: true, key: '{{a}}' } }],
+  [false, { message: 'x', dedupe: { enabled: true, key: '{{a}}' } }],
 ]
 for (const [isUnbounded, mapping] of bounds)
   test(`${JSON.stringify(mapping)} is decided ${isUnbounded ? 'in a thread' : 'on the main loop'}`, async () => {

@@ -68,11 +68,11 @@ function compileWithNames(
   const beforeElements = createTexts({ shared, report, read, onUnbounded }, namesOfForEach(names))
   if (source.allowUnsafeExternalContent === true) warnOfUnsafe(report)
   const schema = compilePayloadSchema(source.schema, report, shared.schemas)
-  if (schema?.isLinear === false) onUnbounded()
+  if (schema !== undefined) onUnbounded()
   const parts: Omit<CompiledMapping['parts'], 'evaluates'> = {
     action,
     matcher: compileMatch(source.match, report, beforeElements),
-    checkPayload: schema?.check,
+    checkPayload: schema,
     forEach:
       source.forEach === undefined
         ? undefined

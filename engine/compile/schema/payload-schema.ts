@@ -1,22 +1,22 @@
 /** Compiles a mapping's `schema` once at load. It is checked for each payload that matched. */
 
 import { createRequire } from 'node:module'
-import type { Ajv, MissingRefError, Options, ValidateFunction } from 'ajv'
+import type { Ajv, MissingRefError, ValidateFunction } from 'ajv'
 import { isRecord } from '../../config/values/is-record.ts'
-import { readPointer } from '../../config/values/path.ts'
-import { compileRegex, RegexLimitError } from '../../regex/regex.ts'
-import { type Containment, ContainmentLimit, uncontained } from '../../resolve/model/containment.ts'
+import { didYouMean } from '../../config/values/nearest.ts'
+import { type Path, readPointer } from '../../config/values/path.ts'
+import { compileRegex, RegexLimitError, RegexSyntaxError } from '../../regex/regex.ts'
+import { ContainmentLimit } from '../../resolve/model/containment.ts'
 import type { FieldError } from '../../resolve/model/decision.ts'
 import type { CheckPayload } from '../../resolve/model/program.ts'
 import type { Report } from '../fields/report.ts'
-import { formats } from './formats.ts'
-import { type CheckedSchema, checkSchema, type SchemaProblem } from './prepare.ts'
 import { uniqueItems } from './unique-items.ts'
-import { type Dialect, dialectOf } from './vocabulary.ts'
 import { describeErrors } from './words.ts'
 
-/** The library is loaded for the first mapping that has a schema: it takes 40 ms and some megabytes, and a gateway may do without. */
+/** The libraries are loaded for the first mapping that has a schema: they take 40 ms and some megabytes, and a gateway may do without. */
 const require = createRequire(import.meta.url)
+
+type Dialect = 'draft-07' | '2020-12'
 
 function ajvOf(dialect: Dialect): typeof Ajv {
   if (dialect === 'draft-07') return (require('ajv') as typeof import('ajv')).Ajv
@@ -24,21 +24,33 @@ function ajvOf(dialect: Dialect): typeof Ajv {
   return (require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')).Ajv2020 as unknown as typeof Ajv
 }
 
-interface CompiledSchema {
-  readonly check: CheckPayload
-  /** True if checking takes linear time. */
-  readonly isLinear: boolean
+/** Returns undefined for an unsupported dialect. */
+function dialectOf(schema: unknown): Dialect | undefined {
+  const named = isRecord(schema) ? schema['$schema'] : undefined
+  if (named === undefined) return 'draft-07'
+  if (typeof named !== 'string') return undefined
+  if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(named)) return 'draft-07'
+  return /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(named) ? '2020-12' : undefined
+}
+
+interface SchemaProblem {
+  /** The path from the schema's root. */
+  readonly path: Path
+  /** Completes a sentence that begins with the place's name. */
+  readonly message: string
+  readonly hint?: string
+  readonly offset?: number
 }
 
 /** Keyed by the schema object: a file that several mappings name is one object. */
-export type SharedSchemas = Map<object, CompiledSchema>
+export type SharedSchemas = Map<object, CheckPayload>
 
 /** Returns undefined for a schema that every payload satisfies, and for one that was reported. */
 export function compilePayloadSchema(
   schema: unknown,
   report: Report,
   known: SharedSchemas = new Map(),
-): CompiledSchema | undefined {
+): CheckPayload | undefined {
   if (schema === undefined || schema === true) return undefined
   const shared = isRecord(schema) ? known.get(schema) : undefined
   if (shared !== undefined) return shared
@@ -47,7 +59,7 @@ export function compilePayloadSchema(
 
   const dialect = dialectOf(schema)
   if (dialect === undefined) {
-    const hint = 'Leave $schema out for draft-07, or write "https://json-schema.org/draft/2020-12/schema".'
+    const hint = `Leave $schema out for draft-07, or write ${newerDialect}.`
     problem({ path: ['$schema'], message: 'names a dialect other than draft-07 and 2020-12', hint })
     return undefined
   }
@@ -56,28 +68,27 @@ export function compilePayloadSchema(
     problem(broken)
     return undefined
   }
-  const checked = checkSchema(schema as boolean | object, dialect)
-  for (const each of checked.problems) problem(each)
-  if (checked.problems.length > 0) return undefined
   try {
-    const searches = createSearches()
-    const validate = createAjv(dialect, searches).compile(schema as object)
-    const { isLinear } = checked
-    const compiled = { check: checkerOf(validate, isLinear, searches), isLinear }
-    if (isRecord(schema)) known.set(schema, compiled)
-    return compiled
+    const unknown: string[] = []
+    const ajv = createAjv(dialect, unknown)
+    const check = checkerOf(ajv.compile(schema as object))
+    for (const keyword of unknown) problem(unknownKeyword(keyword, schema, ajv))
+    if (unknown.length > 0) return undefined
+    if (isRecord(schema)) known.set(schema, check)
+    return check
   } catch (error) {
-    problem(compileProblem(error, checked))
+    problem(compileProblem(error, schema))
     return undefined
   }
 }
 
-/** Never throws: an error while checking is a reason to refuse the payload. */
-function checkerOf(validate: ValidateFunction, isLinear: boolean, searches: Searches): CheckPayload {
+const newerDialect = '"https://json-schema.org/draft/2020-12/schema"'
+
+/** Never throws: an error while checking is a reason to refuse the payload. Only a thread may check, which can be ended. */
+function checkerOf(validate: ValidateFunction): CheckPayload {
   return (payload, containment) => {
-    searches.containment = containment
     try {
-      if (!isLinear) containment.beginUnbounded()
+      containment.beginUnbounded()
       return validate(payload) ? [] : describeErrors(validate.errors ?? [])
     } catch (error) {
       return [{ pointer: '', message: limitOf(error) }]
@@ -95,44 +106,53 @@ function limitOf(error: unknown): FieldError['message'] {
   throw error
 }
 
-/** Creates an Ajv for one schema, so that no `$id` conflicts with another's and nothing outlives its snapshot. */
-function createAjv(dialect: Dialect, searches: Searches): Ajv {
+/**
+ * Creates an Ajv for one schema, so that no `$id` conflicts with another's and nothing outlives its snapshot. `unknown` receives
+ * the names of unknown keywords.
+ */
+function createAjv(dialect: Dialect, unknown: string[]): Ajv {
+  const { default: addFormats } = require('ajv-formats') as typeof import('ajv-formats')
+  const warn = (message: string): void => {
+    const keyword = /unknown keyword: "(.*)"$/.exec(message)?.[1]
+    if (keyword !== undefined && !keyword.startsWith('x-')) unknown.push(keyword)
+  }
   const ajv = new (ajvOf(dialect))({
     meta: false,
     validateSchema: false,
     strict: false,
+    strictSchema: 'log',
     // JSON has no infinity: `1e999` is none that a `number` may be.
     strictNumbers: true,
     // A payload has its own fields, and none of its prototype.
     ownProperties: true,
-    formats: { ...formats() },
-    code: { regExp: searches.regExp },
-    logger: false,
+    code: { regExp: Object.assign(createRegExp, { code: '' }) },
+    logger: { log: warn, warn, error: warn },
   })
+  ajv.removeKeyword('$async')
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword(uniqueItems)
-  return ajv
+  return addFormats(ajv)
 }
 
-type RegExpEngine = NonNullable<NonNullable<Options['code']>['regExp']>
+/** Thrown for a pattern that cannot be read. */
+class PatternError extends Error {
+  readonly source: string
+  override readonly cause: RegexSyntaxError
 
-/** The regular expressions of one schema, and the containment while a payload is checked. Checking awaits nothing. */
-interface Searches {
-  containment: Containment
-  readonly regExp: RegExpEngine
-}
-
-function createSearches(): Searches {
-  const createRegExp = (source: string) => {
-    const regex = compileRegex(source)
-    const test = (text: string): boolean => {
-      if (regex.isSlow(text)) searches.containment.beginUnbounded()
-      return regex.test(text)
-    }
-    return { test, toString: () => `/${source}/` }
+  constructor(source: string, cause: RegexSyntaxError) {
+    super(cause.message)
+    this.source = source
+    this.cause = cause
   }
-  const searches: Searches = { containment: uncontained, regExp: Object.assign(createRegExp, { code: '' }) }
-  return searches
+}
+
+function createRegExp(source: string): { test(text: string): boolean; toString(): string } {
+  try {
+    const regex = compileRegex(source)
+    return { test: (text) => regex.test(text), toString: () => `/${source}/` }
+  } catch (error) {
+    throw error instanceof RegexSyntaxError ? new PatternError(source, error) : error
+  }
 }
 
 /** The dialects' own schemas, compiled at the first load that needs them. */
@@ -153,31 +173,57 @@ function brokenRule(schema: unknown, dialect: Dialect): SchemaProblem | undefine
 
 const types = 'string, number, integer, boolean, null, object or array'
 
-function isMissingRef(error: unknown): error is MissingRefError {
-  return typeof (error as Partial<MissingRefError>).missingRef === 'string'
+/** Returns the first place of which `isFound` is true, or the root. */
+function findPath(schema: unknown, isFound: (key: string, value: unknown) => boolean): Path {
+  const search = (value: unknown, path: Path): Path | undefined => {
+    if (typeof value !== 'object' || value === null) return undefined
+    for (const [key, inner] of Object.entries(value)) {
+      const below = [...path, Array.isArray(value) ? Number(key) : key]
+      const found = isFound(key, inner) ? below : search(inner, below)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  return search(schema, []) ?? []
 }
 
-/** Finds the mistakes that Ajv detects only when it follows references. */
-function compileProblem(error: unknown, { references }: CheckedSchema): SchemaProblem {
-  if (!isMissingRef(error)) {
-    return {
-      path: [],
-      message: `cannot be compiled: ${error instanceof Error ? error.message : 'unknown error'}`,
-    }
-  }
-  const { missingRef } = error
-  const found = references.find(({ target }) => target === missingRef || missingRef.endsWith(target))
-  const path = found?.path ?? []
-  if (found?.target.startsWith('#')) {
-    return {
-      path,
-      message: 'leads to nothing in this schema',
-      hint: 'Write "#/$defs/name" or "#/definitions/name".',
-    }
-  }
+function unknownKeyword(keyword: string, schema: unknown, { RULES }: Ajv): SchemaProblem {
   return {
-    path,
-    message: 'leads out of this schema, and nothing is fetched',
-    hint: 'Copy what it names into $defs.',
+    path: findPath(schema, (key) => key === keyword),
+    message: 'is no keyword of its dialect of JSON Schema',
+    hint: didYouMean(
+      keyword,
+      Object.keys(RULES.all),
+      `Keywords of your own begin with x-; those of 2020-12 need $schema: ${newerDialect} at the top.`,
+    ),
+  }
+}
+
+/** Describes a mistake that Ajv detects only when it compiles. */
+function compileProblem(error: unknown, schema: unknown): SchemaProblem {
+  if (error instanceof PatternError) {
+    const { source, message, cause } = error
+    const path = findPath(schema, (key, value) => (key === 'pattern' && value === source) || key === source)
+    return { path, message, hint: cause.hint, ...(path.at(-1) === 'pattern' && { offset: cause.offset }) }
+  }
+  const { missingRef, message } = error as Partial<MissingRefError>
+  if (missingRef === undefined) {
+    const format = /^unknown format "(.*?)"/.exec(message ?? '')?.[1]
+    return {
+      path:
+        format === undefined ? [] : findPath(schema, (key, value) => key === 'format' && value === format),
+      message: `cannot be compiled: ${message ?? 'unknown error'}`,
+    }
+  }
+  const isInside = missingRef.startsWith('#')
+  return {
+    path: findPath(
+      schema,
+      (key, value) => key.endsWith('ef') && String(value) !== '' && missingRef.endsWith(String(value)),
+    ),
+    message: isInside
+      ? 'leads to nothing in this schema'
+      : 'leads out of this schema, and nothing is fetched',
+    hint: isInside ? 'Write "#/$defs/name" or "#/definitions/name".' : 'Copy what it names into $defs.',
   }
 }
