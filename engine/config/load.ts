@@ -120,9 +120,7 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   const watched = [...context.watched]
   const errors = diagnostics.errors()
   const warnings = diagnostics.warnings()
-  const isRefused = errors.length > 0
-  const refused = { ok: false, diagnostics: [...errors, ...warnings], watched, digest } as const
-  if (!main || (isRefused && !areSettingsSound(main, diagnostics))) return refused
+  if (!main || errors.length > 0) return { ok: false, diagnostics: [...errors, ...warnings], watched, digest }
   const settings = freezeDeep(resolveSettings(main.value, file, (path) => context.resolvePath(path)))
   // For an indented block, returns the place of its key, because the first line below the key concerns something else.
   const locate = (path: Path): Place => {
@@ -131,9 +129,9 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   }
   const configuration: Configuration = {
     settings,
-    mappings: isRefused ? mappings.filter(({ value }) => value.transform === undefined) : mappings,
+    mappings,
     disabled,
-    tests: isRefused ? [] : tests,
+    tests,
     endpoints,
     digest,
     sharedDigest: context.digest(sharedValue(main.value)),
@@ -147,8 +145,7 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
     unset: [...context.unset].sort(),
     locate,
   }
-  Object.freeze(configuration)
-  return isRefused ? { ...refused, rest: configuration } : { ok: true, configuration }
+  return { ok: true, configuration: Object.freeze(configuration) }
 }
 
 /** Returns why `.env` cannot be read: without its variables, every reference to one would be reported too, with useless advice. */
@@ -161,17 +158,6 @@ async function readEnvironment(context: LoadContext, diagnostics: Diagnostics) {
   } catch (error) {
     return unreadable(place.file, error)
   }
-}
-
-/** True if all mistakes are in mappings and tests. */
-function areSettingsSound(
-  { source, value }: CheckedFile<ConfigurationValue>,
-  diagnostics: Diagnostics,
-): boolean {
-  const { hooks, ...others } = value
-  const ofHooks = Object.keys(hooks).filter((key) => key !== 'mappings')
-  const paths = [...Object.keys(others).map((key) => [key]), ...ofHooks.map((key) => ['hooks', key])]
-  return diagnostics.isSound(source, ...paths)
 }
 
 async function loadMain(
@@ -196,9 +182,8 @@ async function loadMain(
 }
 
 function applyRules({ source, value }: CheckedFile<ConfigurationValue>, diagnostics: Diagnostics): void {
-  for (const [reads, check] of rules)
-    if (diagnostics.isSound(source, ...reads.map((key) => key.split('.'))))
-      diagnostics.report(source, check(value))
+  if (!diagnostics.isSound(source, [])) return
+  for (const check of rules) diagnostics.report(source, check(value))
 }
 
 /** The value of the main file without what each node has for itself and no request is decided by. */
