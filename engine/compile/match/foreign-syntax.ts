@@ -4,55 +4,16 @@
  * literally, or looked up as a key of the payload, and never match.
  */
 
-import {
-  findHint,
-  type HintRow,
-  type OperandKind,
-  operatorHints,
-  patternHints,
-  slashHints,
-} from '../../config/values/hints.ts'
+import { findHint, type HintRow, operatorHints, patternHints, slashHints } from '../../config/values/hints.ts'
 import { isRecord } from '../../config/values/is-record.ts'
 import type { Path } from '../../config/values/path.ts'
 import type { Report } from '../fields/report.ts'
 
-interface ForeignOperator {
-  readonly isSure: boolean
-  readonly operand: OperandKind
-  readonly hint: string
-}
-
-const isKind: Readonly<Record<OperandKind, (operand: unknown) => boolean>> = {
-  number: isNumber,
-  string: (operand) =>
-    typeof operand === 'string' ||
-    (Array.isArray(operand) && operand.every((each) => typeof each === 'string')),
-  flag: (operand) => typeof operand === 'boolean' || operand === null,
-  scalar: (operand) => typeof operand !== 'object' || operand === null || Array.isArray(operand),
-  list: Array.isArray,
-  any: () => true,
-}
-
-function isNumber(operand: unknown): boolean {
-  return typeof operand === 'number' || (typeof operand === 'string' && /^\s*-?[\d.]+\s*$/.test(operand))
-}
-
-const operators: ReadonlyMap<string, ForeignOperator> = new Map(
-  operatorHints.flatMap(([names, isSure, operand, hint]) =>
-    names.split(' ').map((name) => [name, { isSure, operand, hint }] as const),
-  ),
-)
-
-/** Treats `startsWith`, `starts_with`, `starts-with` and `$startsWith` as the same. */
-function foreignOperator(name: string, operand: unknown): ForeignOperator | undefined {
-  const bare = name
-    .replace(/^\$|^@/, '')
-    .replace(/[-_ ]/g, '')
-    .toLowerCase()
-  const found = operators.get(bare)
-  if (found === undefined || !isKind[found.operand](operand)) return undefined
-  const hint = found.hint.replace('$1', isNumber(operand) ? String(operand).trim() : '…')
-  return { ...found, hint, isSure: found.isSure || /^[$@]/.test(name) }
+/** Treats `startsWith`, `starts_with`, `starts-with` and `$startsWith` as the same. A map below a name is one of the payload. */
+function foreignOperator(name: string, operand: unknown) {
+  const bare = name.replace(/^[$@]|[-_ ]/g, '').toLowerCase()
+  const found = isRecord(operand) ? undefined : operatorHints.get(bare)
+  return found && { ...found, isSure: found.isSure || /^[$@]/.test(name) }
 }
 
 /**
@@ -125,23 +86,25 @@ export function refuseForeignLogic(
   path: Path,
   report: Report,
 ): boolean {
-  let isRefused = false
-  for (const [name, operand] of Object.entries(body)) {
-    const logic = /^\$?(or|and|nor|not|any|all|anyOf|allOf|oneOf|noneOf)$/i.exec(name)?.[1]?.toLowerCase()
-    const isOfMaps = Array.isArray(operand) && operand.length > 0 && operand.every(isRecord)
-    if (logic === undefined || !(isOfMaps || (logic === 'not' && isRecord(operand)))) continue
-    const hint =
-      logic === 'and' || logic === 'all' || logic === 'allof'
-        ? 'Write the keys side by side under `body`: all of them must hold.'
-        : 'Write one mapping for each case, or a condition in `match.when`: `"a = 1 or b = 2"`.'
-    const finding = { code: 'FOREIGN_OPERATOR', path: [...path, name], hint }
-    if (name.startsWith('$')) {
-      isRefused = true
-      report.error({ ...finding, message: 'is not an operator; the clauses of a pattern must all hold' })
-    } else
-      report.warn({ ...finding, message: 'is taken for a key of the payload, because it is not an operator' })
+  const names = Object.keys(body).filter(
+    (name) =>
+      /^\$?(?:or|and|nor|not|any|all|anyOf|allOf|oneOf|noneOf)$/i.test(name) &&
+      (Array.isArray(body[name]) || /^\$?not$/i.test(name)) &&
+      [body[name]].flat().length > 0 &&
+      [body[name]].flat().every(isRecord),
+  )
+  for (const name of names) {
+    const isSure = name.startsWith('$')
+    report[isSure ? 'error' : 'warn']({
+      code: 'FOREIGN_OPERATOR',
+      path: [...path, name],
+      message: isSure
+        ? 'is not an operator; the clauses of a pattern must all hold'
+        : 'is taken for a key of the payload, because it is not an operator',
+      hint: 'Keys side by side must all hold. Otherwise write one mapping for each case, or a condition in `match.when`: `"a = 1 or b = 2"`.',
+    })
   }
-  return isRefused
+  return names.some((name) => name.startsWith('$'))
 }
 
 function foreignPath(key: string): readonly string[] | undefined {

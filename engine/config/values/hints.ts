@@ -176,9 +176,6 @@ export const shorthandHints: ReadonlyMap<string, string> = new Map([
   ['auth', 'Write `auth: { token: "${REVEILLE_GATEWAY_TOKEN}" }`.'],
 ])
 
-/** The operand of another tool's operator. With another operand its name counts as a key of the payload. */
-export type OperandKind = 'number' | 'string' | 'flag' | 'scalar' | 'list' | 'any'
-
 const anythingBut = 'Write `anything-but:` and a value, or a list of values.'
 const anyOf = 'Write a list of which any may be equal: `field: [a, b]`.'
 const equal = 'Write the value itself: `field: opened`; the number 10 and the string "10" are not equal.'
@@ -189,37 +186,37 @@ const pattern =
 
 /**
  * Operators of Mongo, EventBridge, JSON Schema and n8n in a pattern. `isSure`: no payload is likely to have a key of that
- * name, so that it is an error and not a warning. `$1` is the operand.
+ * name, so that it is an error and not a warning.
  */
-export const operatorHints: readonly (readonly [
-  names: string,
-  isSure: boolean,
-  operand: OperandKind,
-  hint: string,
-])[] = [
-  ['gt > greaterthan exclusiveminimum', true, 'number', 'Write `numeric: [">", $1]`.'],
-  ['gte ge >= => greaterthanorequal', true, 'number', 'Write `numeric: [">=", $1]`.'],
-  ['lt < lessthan exclusivemaximum', true, 'number', 'Write `numeric: ["<", $1]`.'],
-  ['lte le <= =< lessthanorequal', true, 'number', 'Write `numeric: ["<=", $1]`.'],
-  ['min minimum above over', false, 'number', 'Write `numeric: [">=", $1]`.'],
-  ['max maximum below under', false, 'number', 'Write `numeric: ["<=", $1]`.'],
-  ['between range', false, 'list', 'Write `numeric: [">=", 1, "<=", 10]`.'],
-  ['== = === eq', true, 'scalar', equal],
-  ['equals equal equalto const', false, 'scalar', equal],
-  ['!= !== <> ne neq nin notin notequals notequal doesnotequal', true, 'any', anythingBut],
-  ['not isnot', false, 'any', anythingBut],
-  ['anythingbut', true, 'any', 'It is written `anything-but`.'],
-  ['in anyof oneof enum', false, 'list', anyOf],
-  ['contains includes include icontains substring', false, 'string', containing],
-  ['startswith beginswith', true, 'string', 'Write `prefix: "…"`.'],
-  ['endswith', true, 'string', 'Write `suffix: "…"`.'],
-  ['regex regexp rlike', true, 'string', pattern],
-  ['matches match wildcard glob like ilike equalsignorecase ignorecase', false, 'string', pattern],
-  ['isnull', true, 'flag', 'Write `field: null` for a null, or `exists: false` for a field that is absent.'],
-  ['exist isset isdefined present', false, 'flag', 'Write `exists: true`, or `exists: false`.'],
-  ['and allof', false, 'list', 'Write them into one map: several operators must all hold.'],
-  ['or', false, 'list', anyOf],
+const operators: readonly (readonly [names: string, isSure: boolean, hint: string])[] = [
+  ['gt > greaterthan exclusiveminimum', true, 'Write `numeric: [">", 10]`.'],
+  ['gte ge >= => greaterthanorequal', true, 'Write `numeric: [">=", 10]`.'],
+  ['lt < lessthan exclusivemaximum', true, 'Write `numeric: ["<", 10]`.'],
+  ['lte le <= =< lessthanorequal', true, 'Write `numeric: ["<=", 10]`.'],
+  ['min minimum above over', false, 'Write `numeric: [">=", 10]`.'],
+  ['max maximum below under', false, 'Write `numeric: ["<=", 10]`.'],
+  ['between range', false, 'Write `numeric: [">=", 1, "<=", 10]`.'],
+  ['== = === eq', true, equal],
+  ['equals equal equalto const', false, equal],
+  ['!= !== <> ne neq nin notin notequals notequal doesnotequal', true, anythingBut],
+  ['not isnot', false, anythingBut],
+  ['anythingbut', true, 'It is written `anything-but`.'],
+  ['in anyof oneof enum or', false, anyOf],
+  ['contains includes include icontains substring', false, containing],
+  ['startswith beginswith', true, 'Write `prefix: "…"`.'],
+  ['endswith', true, 'Write `suffix: "…"`.'],
+  ['regex regexp rlike', true, pattern],
+  ['matches match wildcard glob like ilike equalsignorecase ignorecase', false, pattern],
+  ['isnull', true, 'Write `field: null` for a null, or `exists: false` for a field that is absent.'],
+  ['exist isset isdefined present', false, 'Write `exists: true`, or `exists: false`.'],
+  ['and allof', false, 'Write them into one map: several operators must all hold.'],
 ]
+
+export const operatorHints = new Map(
+  operators.flatMap(([names, isSure, hint]) =>
+    names.split(' ').map((name) => [name, { isSure, hint }] as const),
+  ),
+)
 
 /** Texts that other tools interpret in a pattern. */
 export const patternHints: readonly HintRow[] = [
