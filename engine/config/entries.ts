@@ -4,7 +4,7 @@ import { backgroundMs, yieldIfDue } from '../yield.ts'
 import type { Coalesce, DedupeSource, MappingEntry, MappingSource } from './configuration.ts'
 import type { Finding } from './file/diagnostic.ts'
 import type { Diagnostics } from './file/diagnostics.ts'
-import { type Memo, remember } from './file/load-cache.ts'
+import { keepTree, type Memo, remember } from './file/kept.ts'
 import type { LoadContext } from './file/load-context.ts'
 import type { ParsedFile } from './file/parsed-file.ts'
 import type { Item, WrittenPlace } from './items.ts'
@@ -57,12 +57,8 @@ export async function createEntries(
     diagnostics.report(source, found, path)
     for (const place of source.templatesInComments(path)) diagnostics.add({ ...cutText, place })
     const schema = await readPayloadSchema(item, context, diagnostics)
-    const folded = context.options.cache.keepMade(
-      'mapping',
-      `${source.file} ${id}`,
-      value,
-      [id, schema?.value],
-      () => foldNames(value, schema),
+    const folded = remember(sources, value, [id, schema?.value], () =>
+      keepTree('mapping', `${source.file} ${id}`, foldNames(value, schema)),
     )
     const parameters = await resolveParameters(item, context, diagnostics)
     // A load with errors also reports mistakes in the otherwise valid items, and nothing twice.
@@ -90,6 +86,7 @@ async function resolveParameters(
 
 /** The findings about a mapping are found once: a value whose file did not change keeps its path. */
 const checked: Memo<readonly Finding[]> = new WeakMap()
+const sources: Memo<MappingSource> = new WeakMap()
 
 const cutText = {
   severity: 'warning',
@@ -223,8 +220,7 @@ async function readPayloadSchema(
   const { source } = result
   const { value } = source
   if (typeof value === 'boolean') return { value, source }
-  if (isRecord(value))
-    return { value: context.options.cache.keep('schema value', file, copyOf(value)), source }
+  if (isRecord(value)) return { value: keepTree('schema', file, copyOf(value)), source }
   const message = 'The file must hold a JSON Schema, which is a map of keys'
   const hint = 'Write at least `type: object`.'
   // Another mapping may have named it.

@@ -6,7 +6,6 @@ import type { Configuration, Loaded } from './configuration.ts'
 import { createEntries, type Entries } from './entries.ts'
 import type { Place } from './file/diagnostic.ts'
 import { createDiagnostics, type Diagnostics } from './file/diagnostics.ts'
-import { createLoadCache, type LoadCache } from './file/load-cache.ts'
 import { type Environment, type Files, LoadContext, realFiles } from './file/load-context.ts'
 import type { TextParser } from './file/parse-text.ts'
 import { createThreadParser, parserInPlace } from './file/parser.ts'
@@ -60,12 +59,11 @@ export interface Loader {
 }
 
 export function createLoader(options: LoadOptions): Loader {
-  const loadWithCache = createLoadCache()
   const thread = createThreadParser()
   let parser: TextParser = parserInPlace
   return {
     load(files = options.files ?? realFiles) {
-      const loaded = loadWithCache((cache) => loadWith({ ...options, files }, cache, parser))
+      const loaded = loadWith({ ...options, files }, parser)
       parser = thread
       return loaded
     },
@@ -85,9 +83,9 @@ export function loadConfiguration(options: LoadOptions): Promise<Loaded> {
   return createLoader(options).load()
 }
 
-async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextParser): Promise<Loaded> {
+async function loadWith(options: LoadOptions, parser: TextParser): Promise<Loaded> {
   const file = resolve(options.file)
-  const context = new LoadContext({ files: realFiles, ...options, file, cache, parser })
+  const context = new LoadContext({ files: realFiles, ...options, file, parser })
   const diagnostics = createDiagnostics()
   const unread = await readEnvironment(context, diagnostics)
   if (unread !== undefined)
@@ -103,7 +101,7 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
     ...presets,
   ]
   const sets = parts.map(({ policies }) => policies)
-  const policies = mergeEndpoints(sets, cache, diagnostics)
+  const policies = mergeEndpoints(sets, diagnostics)
   if (main) await checkPolicies(policies, main, diagnostics)
   const { endpoints } = policies
   const { path, defaultSessionKey } = main?.value.hooks ?? {}

@@ -9,7 +9,6 @@ import type { Configuration, MappingEntry } from './configuration.ts'
 import { createEntries } from './entries.ts'
 import type { Diagnostic, Finding } from './file/diagnostic.ts'
 import { createDiagnostics, type Diagnostics } from './file/diagnostics.ts'
-import { createLoadCache } from './file/load-cache.ts'
 import { type Files, LoadContext, ReadError } from './file/load-context.ts'
 import type { TextParser } from './file/parse-text.ts'
 import type { ParsedFile } from './file/parsed-file.ts'
@@ -38,34 +37,32 @@ export type Pasted =
  * Takes a mapping file, a list of mappings or one mapping. Settings and policies are those of `live`. Never rejects for what
  * the text says.
  */
-export function loadPasted(live: Configuration, text: string, parser: TextParser): Promise<Pasted> {
-  return createLoadCache()(async (cache): Promise<Pasted> => {
-    const main = live.settings.file
-    const file = join(dirname(main), 'pasted.yaml')
-    if (Buffer.byteLength(text) > maxTextBytes) return { ok: false, diagnostics: [tooLong] }
-    const context = new LoadContext({ file: main, env: {}, files: noFiles, cache, parser, isPasted: true })
-    const written = {
-      kind: 'mappings',
-      file,
-      calledFile,
-      text: text.replace(/^\ufeff/, ''),
-      maxValues,
-    } as const
-    const parsed = await parseFile(written, context)
-    if ('problems' in parsed) return { ok: false, diagnostics: parsed.problems }
-    const { source } = parsed
-    const diagnostics = createDiagnostics()
-    const items = itemsOf(source, diagnostics)
-    const { path, defaultSessionKey } = live.settings.hooks
-    const hooks = { path, hasDefaultSession: defaultSessionKey !== undefined }
-    const { mappings, disabled } = await createEntries(items, context, diagnostics, hooks)
-    for (const item of items) reportForeignModule(item, live, diagnostics)
-    const errors = diagnostics.errors()
-    const warnings = diagnostics.warnings()
-    if (errors.length > 0) return { ok: false, diagnostics: [...errors, ...warnings] }
-    await yieldToEventLoop()
-    return { ok: true, configuration: Object.freeze({ ...live, mappings, disabled, tests: [], warnings }) }
-  })
+export async function loadPasted(live: Configuration, text: string, parser: TextParser): Promise<Pasted> {
+  const main = live.settings.file
+  const file = join(dirname(main), 'pasted.yaml')
+  if (Buffer.byteLength(text) > maxTextBytes) return { ok: false, diagnostics: [tooLong] }
+  const context = new LoadContext({ file: main, env: {}, files: noFiles, parser, isPasted: true })
+  const written = {
+    kind: 'mappings',
+    file,
+    calledFile,
+    text: text.replace(/^\ufeff/, ''),
+    maxValues,
+  } as const
+  const parsed = await parseFile(written, context)
+  if ('problems' in parsed) return { ok: false, diagnostics: parsed.problems }
+  const { source } = parsed
+  const diagnostics = createDiagnostics()
+  const items = itemsOf(source, diagnostics)
+  const { path, defaultSessionKey } = live.settings.hooks
+  const hooks = { path, hasDefaultSession: defaultSessionKey !== undefined }
+  const { mappings, disabled } = await createEntries(items, context, diagnostics, hooks)
+  for (const item of items) reportForeignModule(item, live, diagnostics)
+  const errors = diagnostics.errors()
+  const warnings = diagnostics.warnings()
+  if (errors.length > 0) return { ok: false, diagnostics: [...errors, ...warnings] }
+  await yieldToEventLoop()
+  return { ok: true, configuration: Object.freeze({ ...live, mappings, disabled, tests: [], warnings }) }
 }
 
 const calledFile = 'the pasted mapping'

@@ -5,7 +5,7 @@ import type { TestEntry, TestSource } from './configuration.ts'
 import { foldHeaders } from './entries.ts'
 import { duplicateField, type Finding } from './file/diagnostic.ts'
 import type { Diagnostics } from './file/diagnostics.ts'
-import { type LoadCache, type Memo, remember } from './file/load-cache.ts'
+import { keepTree, type Memo, remember } from './file/kept.ts'
 import type { LoadContext } from './file/load-context.ts'
 import type { Item } from './items.ts'
 import { checkEndpointName } from './rules/endpoint-name.ts'
@@ -39,12 +39,13 @@ export async function createTests(
     const { bodyFile } = value.request
     const at = { source, path: [...path, 'request', 'bodyFile'] }
     const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, context, diagnostics)
-    tests.push(createTest(item, body?.text, context.options.cache))
+    tests.push(createTest(item, body?.text))
   }
   return tests
 }
 
 const checked: Memo<readonly Finding[]> = new WeakMap()
+const folded: Memo<TestSource> = new WeakMap()
 
 function nameOf({ value, position }: Item<TestValue>): string {
   return value.name ?? `test ${position}`
@@ -82,14 +83,14 @@ function* checkTest({ request, expect }: TestValue): Iterable<Finding> {
 /** The keys about the request as a whole, which may be beside `actions`. */
 const ofRequest: ReadonlySet<string> = new Set(['outcome', 'status', 'actions'])
 
-function createTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestEntry {
+function createTest(item: Item<TestValue>, bodyText: string | undefined): TestEntry {
   const { source, path, origin, value } = item
   const name = nameOf(item)
-  const made = cache.keepMade('test', `${source.file} ${name}`, value, [bodyText, name], (): TestSource => {
-    const { headers, body: _, bodyFile: __, ...request } = value.request
-    const folded = { ...request, ...(headers && { headers: foldHeaders(headers) }) }
+  const made = remember(folded, value, [bodyText, name], () => {
+    const { headers, body: _, bodyFile: __, ...others } = value.request
     const body = bodyText === undefined ? bodyOf(item) : { bodyText }
-    return { ...value, name, request: { ...folded, ...body } }
+    const request = { ...others, ...(headers && { headers: foldHeaders(headers) }), ...body }
+    return keepTree<TestSource>('test', `${source.file} ${name}`, { ...value, name, request })
   })
   return Object.freeze({
     origin,

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import type { Diagnostic } from './diagnostic.ts'
 import { faultsOfEnvFile, readEnvFile } from './env-file.ts'
-import type { LoadCache } from './load-cache.ts'
 import type { TextParser } from './parse-text.ts'
 
 /** The part of `node:fs/promises` that loading needs. */
@@ -48,8 +48,6 @@ export interface LoadContextOptions {
   readonly file: string
   readonly env: Environment
   readonly files: Files
-  /** The cache of earlier loads. */
-  readonly cache: LoadCache
   readonly parser: TextParser
   /** True if a reference that is not set is a warning instead of an error. Default: false. */
   readonly allowsUnset?: boolean | undefined
@@ -63,6 +61,8 @@ export class LoadContext {
   readonly folder: string
   /** The values of the references that were looked up so far. */
   readonly referenced = new Set<string>()
+  /** The problems of files that cannot be parsed, each reported once. */
+  readonly problems = new Map<string, readonly Diagnostic[]>()
   /** The variables and files of references that are not set. */
   readonly unset = new Set<string>()
   /** The absolute paths of files and folders whose change may change the configuration. */

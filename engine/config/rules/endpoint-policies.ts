@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Finding, noEffect } from '../file/diagnostic.ts'
 import type { Diagnostics } from '../file/diagnostics.ts'
-import type { LoadCache } from '../file/load-cache.ts'
+import { keepTree } from '../file/kept.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { EndpointPolicy } from '../schema/policy-schema.ts'
 import type { Path } from '../values/path.ts'
@@ -40,7 +40,7 @@ export type MergedPolicies = ReturnType<typeof mergeEndpoints>
  * The configuration takes precedence over files, and they over presets, key by key. Two files cannot define one
  * endpoint; presets may agree about one, and then any of them can be used.
  */
-export function mergeEndpoints(sets: readonly PolicySet[], cache: LoadCache, diagnostics: Diagnostics) {
+export function mergeEndpoints(sets: readonly PolicySet[], diagnostics: Diagnostics) {
   const layers = origins.map((origin) => {
     const layer = new Map<string, WrittenPolicy>()
     for (const set of sets.filter(({ from }) => from === origin))
@@ -55,7 +55,7 @@ export function mergeEndpoints(sets: readonly PolicySet[], cache: LoadCache, dia
   const merged: Record<string, EndpointPolicy> = Object.create(null)
   for (const layer of layers)
     for (const [name, { policy }] of layer) merged[name] = mergePolicies(merged[name], policy)
-  for (const [name, policy] of Object.entries(merged)) merged[name] = cache.keep('endpoint', name, policy)
+  for (const [name, policy] of Object.entries(merged)) merged[name] = keepTree('endpoint', name, policy)
   return {
     endpoints: Object.freeze(merged),
     /** Returns the written policies of an endpoint. Later ones take precedence. */

@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox'
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { Diagnostic, Finding } from '../file/diagnostic.ts'
 import type { Diagnostics } from '../file/diagnostics.ts'
-import { type Memo, remember } from '../file/load-cache.ts'
+import { findKept, keep, keyOf, type Memo, remember } from '../file/kept.ts'
 import { type LoadContext, ReadError } from '../file/load-context.ts'
 import type { WrittenText } from '../file/parse-text.ts'
 import { ParsedFile } from '../file/parsed-file.ts'
@@ -56,27 +56,19 @@ const forbiddenHint =
 /** A file parsed as YAML, or the reasons why it could not be. */
 export type Parsed = { readonly source: ParsedFile } | { readonly problems: readonly Diagnostic[] }
 
-/** A file's content, by which the next load recognises it. */
-interface KnownFile {
-  readonly text: string
-  readonly parsed: Parsed
-}
-
-/** Does not parse a text again that an earlier load parsed. */
+/** Does not parse a text again that an earlier load parsed, and that a configuration still has. */
 export async function parseFile(written: WrittenText, context: LoadContext): Promise<Parsed> {
-  const { kind, file, calledFile, text } = written
-  const { cache, parser } = context.options
-  const cached = cache.lookUp<KnownFile>(kind, file).find((one) => one.text === text)
-  if (cached) {
-    cache.note(kind, file, cached)
-    return cached.parsed
-  }
+  const { file, calledFile = context.nameOf(file) } = written
+  const key = keyOf('file', calledFile, written)
+  const source = findKept<ParsedFile>(key)
+  if (source !== undefined) return { source }
+  const known = context.problems.get(key)
+  if (known !== undefined) return { problems: known }
   try {
-    const answer = await parser.parse(written)
-    const parsed =
-      'problems' in answer ? answer : { source: new ParsedFile(calledFile ?? context.nameOf(file), answer) }
-    cache.note(kind, file, { text, parsed } satisfies KnownFile)
-    return parsed
+    const answer = await context.options.parser.parse(written)
+    if (!('problems' in answer)) return { source: keep(key, new ParsedFile(calledFile, answer)) }
+    context.problems.set(key, answer.problems)
+    return answer
   } catch (error) {
     return { problems: [unreadable(file, error)] }
   }
