@@ -32,8 +32,6 @@ export interface Questions {
   text(question: Question): Promise<string>
   /** Asks for a file, and returns its absolute path. */
   path(question: Question): Promise<string>
-  /** Returns the value that has the chosen label. */
-  choose<Value>(message: string, choices: Readonly<Record<string, Value>>): Promise<Value>
 }
 
 export interface Question {

@@ -72,10 +72,6 @@ function questionsAt(prompts: Prompts, io: Io, cancel: (reason: unknown) => void
   return {
     text,
     path: async (question) => path.resolve(io.cwd, withHome(unquoted(await text(question)), io)),
-    async choose(message, choices) {
-      const label = await prompts.choose(printable(message), Object.keys(choices))
-      return choices[label] as never
-    },
   }
 }
 

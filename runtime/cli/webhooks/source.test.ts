@@ -89,7 +89,6 @@ test('a person is asked only for unknown values, and sees the error in an answer
   const { output, prompts, isAnswered } = person({
     'The OAuth client': ['', "'client.json'"],
     'The mailbox': ['ada', 'ada@example.com'],
-    'Which mails': ['new'],
     Address: [code],
   })
   const { succeed, read } = await begin(t, { prompts, columns: 80 })
@@ -97,7 +96,7 @@ test('a person is asked only for unknown values, and sees the error in an answer
   assert.ok(isAnswered())
   assert.ok(output.includes(': It is required.'))
   assert.ok(output.includes('ada: It must be an address.'))
-  assert.equal(parse(await read()).hooks.gmail.mode, 'new')
+  assert.deepEqual(parse(await read()).hooks.gmail, mailbox)
   assert.ok(output.some((text) => /✓.* configuration {2}Wrote hooks\.gmail/.test(text)))
 
   output.length = 0
@@ -110,7 +109,7 @@ test('a person is asked only for unknown values, and sees the error in an answer
 })
 
 test('an empty answer means the default that the plugin offers', async (t) => {
-  const { prompts, output, isAnswered } = person({ 'The mailbox': [''], 'Which mails': ['all'] })
+  const { prompts, output, isAnswered } = person({ 'The mailbox': [''] })
   const { succeed, read } = await begin(
     t,
     { prompts, columns: 80 },

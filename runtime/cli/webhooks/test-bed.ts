@@ -24,7 +24,6 @@ export const mailPlugin = {
     properties: {
       account: { type: 'string', pattern: '^[^@]+@[^@]+$', 'x-form': 'an address' },
       label: { type: 'string', minLength: 1, default: 'INBOX' },
-      mode: { enum: ['all', 'new'], default: 'all' },
       harbour: { type: 'string' },
       says: { type: 'string' },
     },
@@ -70,7 +69,6 @@ export default {
           fallback: before,
           validate: (answer) => (answer.includes('@') ? undefined : 'It must be an address.'),
         }),
-        mode: await questions.choose('Which mails count?', { 'all: each': 'all', 'new: from now on': 'new' }),
       }
     report({ step: 'client', outcome: known ? 'unchanged' : 'done', detail: 'the client of harbour' })
     if ((await storage.read('credentials')) === undefined || requested.again) {
@@ -80,7 +78,7 @@ export default {
       await storage.write('credentials', { refreshToken: '${refreshToken}', code })
       report({ step: 'consent', outcome: 'done', detail: 'given by ada\\u001b[2J' })
     } else report({ step: 'consent', outcome: 'unchanged', detail: 'there is one' })
-    const { account, label, mode } = { ...config, ...requested }
+    const { account, label } = { ...config, ...requested }
     if (account === undefined) throw new PluginError('The account is missing.', { code: 'bad-option', retryable: false })
     await storage.write('cursor', { readAt: 1775000000000 })
     return {
@@ -89,7 +87,6 @@ export default {
         account,
         harbour: 'Brest',
         ...(label && { label }),
-        ...(mode && { mode }),
       },
       preset: 'gmail',
       subject: account,
