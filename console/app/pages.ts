@@ -12,8 +12,8 @@ type Page = ComponentType<PageProps>
 
 /** A page that is read when it is opened first. */
 function lazy<Name extends string>(
-  load: () => Promise<Readonly<Record<Name, Page>>>,
-  name: NoInfer<Name>,
+  load: () => Promise<Readonly<Record<NoInfer<Name>, Page>>>,
+  name: Name,
 ): Page {
   const loaded = signal<{ readonly Page?: Page }>({})
   return (props) => {

@@ -59,6 +59,8 @@ export interface Listed {
   readonly at?: number
 }
 
+export const keyOf = ({ id, key, at }: Listed) => id ?? key ?? at
+
 interface Pages<Item> extends Page<Item> {
   readonly key: string
   /** The newest first page. */
@@ -105,7 +107,6 @@ export function useLoadedList<Item extends Listed>(path: string, query: Query = 
 
 /** Items of `older` that follow the last one of `newer`. None where that is not among them, as there may be others between. */
 function itemsAfter<Item extends Listed>(newer: readonly Item[], older: readonly Item[]): readonly Item[] {
-  const keyOf = ({ id, key, at }: Listed) => id ?? key ?? at
   const last = newer.at(-1)
   const at = last === undefined ? -1 : older.findIndex((item) => keyOf(item) === keyOf(last))
   return at < 0 ? [] : older.slice(at + 1)

@@ -2,53 +2,31 @@
 
 import { useState } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
-import { useLoadedList, useReloadOn } from '../data/load.ts'
 import type { IssueRecord } from '../data/types.ts'
 import { Badge, toneOf } from '../parts/badge.tsx'
-import { ActionButton, Choices } from '../parts/controls.tsx'
+import { ActionButton } from '../parts/controls.tsx'
 import { Command } from '../parts/copy.tsx'
 import { Rich } from '../parts/marked.tsx'
-import { Empty, LoadedView, More } from '../parts/notice.tsx'
+import { Empty } from '../parts/notice.tsx'
 import { link, text } from '../parts/record.tsx'
 import { counted, Time } from '../parts/words.tsx'
+import { type Kind, List, stateFilter } from './lists.tsx'
 
-export function Issues({ query }: PageProps) {
-  const state = query.get('state') ?? 'open'
-  const list = useLoadedList<IssueRecord>('/issues', { state: state === 'all' ? '' : state, limit: 50 })
-  const { reload } = list
-  useReloadOn(({ issues }) => issues === true, reload)
-  return (
-    <>
-      <h1>Issues</h1>
-      <Choices
-        name="state"
-        label="State"
-        value={state}
-        choices={['open', 'muted', 'resolved', 'all'].map((value) => [value, value] as const)}
-      />
-      <LoadedView loaded={list} label="issues">
-        {(issues) => (
-          <>
-            {issues.length === 0 && (
-              <Empty title={state === 'open' ? 'No problem is open.' : 'There is none.'}>
-                {state === 'open' &&
-                  'A problem shows here once, however many requests it costs, and goes when it is over.'}
-              </Empty>
-            )}
-            <ul class="stack plain">
-              {issues.map((issue) => (
-                <li key={issue.key}>
-                  <Issue issue={issue} reload={reload} />
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-      </LoadedView>
-      <More list={list} label="Show more" />
-    </>
-  )
+const issues: Kind<IssueRecord> = {
+  title: 'Issues',
+  path: '/issues',
+  order: 'newest first',
+  filters: [stateFilter(['open', 'muted', 'resolved', 'all'])],
+  viewOf: (issue, reload) => <Issue issue={issue} reload={reload} />,
+  isRelevant: (frame) => frame.issues === true,
+  empty: ({ state }) => (
+    <Empty title={state === 'open' ? 'No problem is open.' : 'There is none.'}>
+      A problem shows here once, however many requests it costs, and goes when it is over.
+    </Empty>
+  ),
 }
+
+export const Issues = (props: PageProps) => <List kind={issues} {...props} />
 
 function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload: () => void }) {
   const { key, code, severity, subject, cause, next, count, first, last, state, mutedUntil } = issue

@@ -1,8 +1,8 @@
-/** The lists of what requests cause: runs, sessions, deliveries and replay jobs. One page draws them all from a table of kinds. */
+/** The lists of what requests cause: runs, sessions, deliveries and replay jobs. One page draws them, and others, by their kind. */
 
 import type { ComponentChildren } from 'preact'
 import { hrefOf, type PageProps, path } from '../browser/router.ts'
-import { type Listed, useEvery, useLoadedList, useReloadOn } from '../data/load.ts'
+import { keyOf, type Listed, useEvery, useLoadedList, useReloadOn } from '../data/load.ts'
 import type { DeliveryRecord, Frame, ReplayJob, RunRecord, SessionSummary } from '../data/types.ts'
 import { deliveryStates, runStates } from '../parts/badge.tsx'
 import { ActionButton, Choices, TextFilter } from '../parts/controls.tsx'
@@ -17,13 +17,15 @@ interface Filter {
   readonly choices?: readonly (readonly [value: string, label: string])[]
 }
 
-interface Kind<Item> {
+export interface Kind<Item> {
   readonly title: string
   /** The route of the API, and the page of the console. */
   readonly path: string
   readonly order: string
   readonly filters: readonly Filter[]
-  readonly rowOf: (item: Item) => Row
+  readonly rowOf?: (item: Item) => Row
+  /** In place of rows. */
+  readonly viewOf?: (item: Item, reload: () => void) => ComponentChildren
   readonly isRelevant?: (frame: Frame) => boolean
   /** True to poll the list every second, because the stream does not report its progress. */
   readonly isInProgress?: (items: readonly Item[]) => boolean
@@ -31,10 +33,11 @@ interface Kind<Item> {
   readonly actions?: (filterValues: Readonly<Record<string, string>>, reload: () => void) => ComponentChildren
 }
 
-const stateFilter = (values: readonly string[]): Filter => ({
+/** The first state is the default. */
+export const stateFilter = (states: readonly string[]): Filter => ({
   name: 'state',
   label: 'State',
-  choices: [['', 'all'], ...values.map((value) => [value, value] as const)],
+  choices: states.map((state) => [state, state] as const),
 })
 
 const runs: Kind<RunRecord> = {
@@ -42,7 +45,7 @@ const runs: Kind<RunRecord> = {
   path: '/runs',
   order: 'newest first',
   filters: [
-    stateFilter(runStates),
+    stateFilter(['all', ...runStates]),
     {
       name: 'kind',
       label: 'Kind',
@@ -108,7 +111,7 @@ const deliveries: Kind<DeliveryRecord> = {
   title: 'Deliveries',
   path: '/deliveries',
   order: 'newest first',
-  filters: [stateFilter(deliveryStates), { name: 'channel', label: 'Channel' }],
+  filters: [stateFilter(['all', ...deliveryStates]), { name: 'channel', label: 'Channel' }],
   rowOf: ({ id, state, createdAt, code, reason, attempts, text, ...address }) => ({
     id,
     href: hrefOf(`/deliveries/${id}`),
@@ -150,8 +153,8 @@ export const Sessions = (props: PageProps) => <List kind={sessions} {...props} /
 export const Deliveries = (props: PageProps) => <List kind={deliveries} {...props} />
 export const Jobs = (props: PageProps) => <List kind={jobs} {...props} />
 
-function List<Item extends Listed>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) {
-  const { title, filters, rowOf, isRelevant, isInProgress } = kind
+export function List<Item extends Listed>({ kind, query }: { readonly kind: Kind<Item> } & PageProps) {
+  const { title, filters, rowOf, viewOf, isRelevant, isInProgress } = kind
   const filterValues: Record<string, string> = {}
   for (const { name, choices } of filters) filterValues[name] = query.get(name) ?? choices?.[0]?.[0] ?? ''
   const queryValues = Object.entries(filterValues).map(([name, value]) => [
@@ -166,7 +169,7 @@ function List<Item extends Listed>({ kind, query }: { readonly kind: Kind<Item> 
   return (
     <>
       <h1>{title}</h1>
-      <nav class="toolbar" aria-label="Runs, sessions, deliveries and jobs">
+      <nav class="toolbar" aria-label="Runs, sessions, deliveries and jobs" hidden={viewOf !== undefined}>
         {kinds.map(({ path: to, title: name }) => (
           <a
             key={to}
@@ -195,6 +198,12 @@ function List<Item extends Listed>({ kind, query }: { readonly kind: Kind<Item> 
         {(items) =>
           items.length === 0 ? (
             kind.empty(filterValues)
+          ) : rowOf === undefined ? (
+            <ul class="stack plain">
+              {items.map((item) => (
+                <li key={keyOf(item)}>{viewOf?.(item, reload)}</li>
+              ))}
+            </ul>
           ) : (
             <RowList label={`${title}, ${kind.order}`} rows={items.map(rowOf)} />
           )
