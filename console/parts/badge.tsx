@@ -27,11 +27,9 @@ export const runStates: readonly RunState[] = [
 
 export const deliveryStates = ['pending', 'delivered', 'skipped', 'parked'] as const
 
+/** States that are not listed are quiet. */
 const tones: Readonly<Record<string, Tone>> = {
   accepted: 'good',
-  ignored: 'quiet',
-  skipped: 'quiet',
-  duplicate: 'quiet',
   handshake: 'busy',
   failed: 'bad',
   refused: 'warn',
@@ -39,26 +37,20 @@ const tones: Readonly<Record<string, Tone>> = {
   running: 'busy',
   succeeded: 'good',
   'timed-out': 'bad',
-  cancelled: 'quiet',
   parked: 'warn',
   pending: 'busy',
   delivered: 'good',
   consumed: 'good',
   open: 'warn',
   resolved: 'good',
-  muted: 'quiet',
   done: 'good',
   live: 'good',
-  retired: 'quiet',
   rejected: 'bad',
   matched: 'good',
-  disabled: 'quiet',
-  'not-reached': 'quiet',
   interrupted: 'warn',
   'losing-events': 'bad',
   failing: 'bad',
   degraded: 'warn',
-  suspicious: 'quiet',
   // Parts of the gateway.
   idle: 'good',
   working: 'good',
