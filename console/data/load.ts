@@ -136,32 +136,28 @@ export function useSending<Answer>() {
   return { ...state, send }
 }
 
-/** Calls back with each frame while the component is shown. */
-function useFrames(listener: (frame: Frame | 'gap') => void): void {
-  const newest = useRef(listener)
-  newest.current = listener
-  useEffect(() => onFrame((frame) => newest.current(frame)), [])
-}
-
 /** Reads again when a frame concerns the component, and not more often than `pauseMs`. */
 export function useReloadOn(concerns: (frame: Frame) => boolean, reload: () => void, pauseMs = 600): void {
-  const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  const last = useRef(0)
-  const newest = useRef(reload)
-  newest.current = reload
-  useEffect(() => () => clearTimeout(waiting.current), [])
-  useFrames((frame) => {
-    if (waiting.current !== undefined || (frame !== 'gap' && frame.partial !== true && !concerns(frame)))
-      return
-    waiting.current = setTimeout(
-      () => {
-        waiting.current = undefined
-        last.current = performance.now()
-        newest.current()
-      },
-      last.current + pauseMs - performance.now(),
-    )
-  })
+  const newest = useRef({ concerns, reload })
+  newest.current = { concerns, reload }
+  useEffect(() => {
+    let waiting: ReturnType<typeof setTimeout> | undefined
+    let last = 0
+    const act = () => {
+      waiting = undefined
+      last = performance.now()
+      newest.current.reload()
+    }
+    const stop = onFrame((frame) => {
+      if (waiting !== undefined) return
+      if (frame === 'gap' || frame.partial === true || newest.current.concerns(frame))
+        waiting = setTimeout(act, last + pauseMs - performance.now())
+    })
+    return () => {
+      stop()
+      clearTimeout(waiting)
+    }
+  }, [])
 }
 
 /** Calls back at these intervals while the page is looked at. `ms` undefined: not at all. */
