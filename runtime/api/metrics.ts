@@ -19,15 +19,14 @@ export async function exposeMetrics(options: AdminOptions): Promise<string> {
   const add: AddMetric = (type, name, help, values) =>
     metrics.push(metricText(type, `reveille_${name}`, help, values))
   const { read } = options.store
-  const [status, runs, ...issues] = await Promise.all([
+  const [status, ...issues] = await Promise.all([
     readStatus(options),
-    read.openRuns(),
     read.issues({ state: 'open', limit: maxIssues }),
     read.issues({ state: 'muted', limit: maxIssues }),
   ])
   exposeProcess(add, options, status)
   exposeRequests(add, options)
-  exposeRuns(add, options, runs)
+  exposeRuns(add, options, status.runs)
   exposeWork(add, status)
   exposeChannels(add, options, status)
   exposeSources(add, status)

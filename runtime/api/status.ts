@@ -35,8 +35,9 @@ export async function readStatus(options: AdminOptions): Promise<GatewayStatus> 
   const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines, publicUrl } =
     options
   const { settings } = current().snapshot
-  const [spent, open, issues, nodes, database] = await Promise.all([
+  const [spent, runs, open, issues, nodes, database] = await Promise.all([
     readBudgets(options),
+    store.read.openRuns(),
     store.read.openDeliveries(),
     options.issues.list({ state: 'open', limit: maxIssues }),
     store.cluster.nodes(),
@@ -45,6 +46,7 @@ export async function readStatus(options: AdminOptions): Promise<GatewayStatus> 
   return {
     heartbeat: heartbeat(),
     ...spent,
+    runs,
     backlog: { waiting: store.health().backlog, limit: settings.gateway.limits.backlog },
     issues: countsOf(issues.items),
     channels: withCounts(channels(), open),

@@ -8,7 +8,6 @@ import { type CommandRow, type CommandRows, configOption, type Run, reachHelp } 
 import { commands } from './commands.ts'
 import { candidates } from './completion.ts'
 import { type Io, processIo } from './io.ts'
-import { withCommandLines } from './print.ts'
 import { groups } from './webhooks/groups.ts'
 
 const usageExit = 2
@@ -106,10 +105,7 @@ export function createProgram(io: Io, result: { exitCode: number }, connecting: 
       const perform = (await load()) as (...given: unknown[]) => Promise<number>
       const { config, json, ...options } = command.optsWithGlobals()
       const own = { ...io, ...(config !== undefined && { config }), json }
-      result.exitCode = await perform(...given.slice(0, -2), own, options).catch((error) => {
-        if (error instanceof CommandFailure) error.message = withCommandLines(error.message, own)
-        throw error
-      })
+      result.exitCode = await perform(...given.slice(0, -2), own, options)
     }
   for (const [name, row] of Object.entries(commands(connecting))) addCommand(program, name, row, run)
   return program

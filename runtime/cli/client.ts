@@ -6,8 +6,7 @@ import { addressOf, findGateway } from '../gateway-file.ts'
 import { loadGatewayBlock } from '../reload/gateway-block.ts'
 import { badUsage, CommandFailure, failure, sentence } from './command-failure.ts'
 import { findConfiguration, loadOrFail, shownPath } from './configuration.ts'
-import { type Io, wrapText } from './io.ts'
-import { programName } from './print.ts'
+import type { Io } from './io.ts'
 
 /** Milliseconds that an answer may take. */
 const answerMs = 10_000
@@ -66,7 +65,7 @@ export async function openClient(io: Io): Promise<Client> {
           token: io.env['REVEILLE_GATEWAY_TOKEN'] || undefined,
           tokenSource: 'REVEILLE_GATEWAY_TOKEN',
         }
-  if (connection.note !== undefined) io.err(`${wrapText(`${connection.note.text}.`, io)}\n`)
+  if (connection.note !== undefined) io.err(`${`${connection.note.text}.`}\n`)
   return createClient(connection, io)
 }
 
@@ -104,7 +103,7 @@ export function createClient(connection: Omit<Connection, 'note'>, io: Io, limit
     }
     const response = await reach(path, { ...request, headers: { ...request.headers, ...authorization } }, ms)
     if (response.ok || accepted.includes(response.status)) return response
-    if (response.status === 401) throw failure(wrapText(refusedText(connection, io), io))
+    if (response.status === 401) throw failure(refusedText(connection))
     const message =
       sentenceOf(await bodyOf(response)) ?? `The gateway answered ${response.status} to ${path}.`
     throw failure(message, response.status >= 500 ? { cause: response.status } : {})
@@ -159,13 +158,13 @@ async function withNote<Value>(action: Promise<Value>, { columns, err }: Io): Pr
 }
 
 /** A gateway that has not read its files since the token in them was changed knows the old token. */
-function refusedText({ address, tokenSource, pid }: Connection, io: Io): string {
+function refusedText({ address, tokenSource, pid }: Connection): string {
   const refused = `The gateway at ${address} refused the token from ${tokenSource}.`
   if (tokenSource === 'REVEILLE_GATEWAY_TOKEN') return refused
   return [
     refused,
     `If the token was changed since the gateway read its files, \`kill -HUP ${pid ?? 'PID'}\` has it read them; or show it the old one:`,
-    `\`REVEILLE_URL=${address} REVEILLE_GATEWAY_TOKEN=OLD ${programName(io)} reload\`.`,
+    `\`REVEILLE_URL=${address} REVEILLE_GATEWAY_TOKEN=OLD reveille reload\`.`,
   ].join(' ')
 }
 

@@ -13,8 +13,8 @@ import {
 import { formatDiagnostic } from '@reveille/engine/text'
 import { presetsFolder } from '../presets-folder.ts'
 import { badUsage, failure } from './command-failure.ts'
-import { type Io, wrapText } from './io.ts'
-import { counted, print, programName, shellWord, withCommandLines } from './print.ts'
+import type { Io } from './io.ts'
+import { counted, print, shellWord } from './print.ts'
 
 export const usualFile = 'reveille.yaml'
 
@@ -34,7 +34,7 @@ export function findConfiguration(io: Io, given = io.config): string {
   const found = findUsual(io)
   if (found !== undefined) return found
   throw badUsage(
-    `There is no ${usualFile} in this folder, nor in local.\nName one with --config FILE or REVEILLE_CONFIG, or write a first one: ${programName(io)} init`,
+    `There is no ${usualFile} in this folder, nor in local.\nName one with --config FILE or REVEILLE_CONFIG, or write a first one: reveille init`,
   )
 }
 
@@ -54,7 +54,7 @@ function findNamed(named: string, isVariable: boolean, io: Io): string {
     throw badUsage(`There is no ${named}${why}.`)
   }
   throw badUsage(
-    `There is no ${usualFile} in ${named}${why}. Write a first one: ${programName(io)} init ${shellWord(named)}`,
+    `There is no ${usualFile} in ${named}${why}. Write a first one: reveille init ${shellWord(named)}`,
   )
 }
 
@@ -93,7 +93,7 @@ export function loadText(file: string, text: string, env: Io['env']): Promise<Lo
 
 /** Names on standard error what was not set, and so was not checked. */
 export function reportUnset({ unset }: Pick<Configuration, 'unset'>, io: Io): void {
-  if (unset.length > 0) io.err(`${wrapText(`Not set, and so not checked: ${unset.join(', ')}.`, io)}\n`)
+  if (unset.length > 0) io.err(`${`Not set, and so not checked: ${unset.join(', ')}.`}\n`)
 }
 
 /** @throws CommandFailure with the diagnostics of a configuration that does not load */
@@ -105,8 +105,8 @@ export async function loadOrFail(io: Io): Promise<Configuration> {
 
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): string {
   return diagnostics
-    .map(({ hint, ...diagnostic }) => ({ ...diagnostic, ...(hint && { hint: withCommandLines(hint, io) }) }))
-    .map((diagnostic) => wrapText(formatDiagnostic(diagnostic, io.cwd), io))
+    .map(({ hint, ...diagnostic }) => ({ ...diagnostic, ...(hint && { hint: hint }) }))
+    .map((diagnostic) => formatDiagnostic(diagnostic, io.cwd))
     .join('\n\n')
 }
 

@@ -7,7 +7,7 @@ import { pagesFolder } from '../package-folder.ts'
 import { presetsFolder } from '../presets-folder.ts'
 import { badUsage } from './command-failure.ts'
 import type { Io } from './io.ts'
-import { formatTable, print, programName } from './print.ts'
+import { formatTable, print } from './print.ts'
 
 interface Page {
   /** The path below the folder of pages, without `.md`: `reference/http`. */
@@ -24,7 +24,7 @@ export async function docs(asked: string | undefined, io: Io): Promise<number> {
     const rows = pages.map(({ name, title }) => [name, title])
     return print(io, { pages }, () => formatTable(['PAGE', 'TITLE'], rows, io.columns))
   }
-  const page = pick(pages, asked, io)
+  const page = pick(pages, asked)
   const text = readFileSync(page.file, 'utf8')
   return print(io, { ...page, text }, () => text)
 }
@@ -54,7 +54,7 @@ function titleOf(text: string): string {
   return /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? ''
 }
 
-function pick(pages: readonly Page[], asked: string, io: Io): Page {
+function pick(pages: readonly Page[], asked: string): Page {
   const pageName = asked.toLowerCase().replace(/^docs\/|\.md$/g, '')
   const found =
     pages.find(({ name }) => name === pageName) ??
@@ -63,7 +63,7 @@ function pick(pages: readonly Page[], asked: string, io: Io): Page {
   const names = pages.flatMap(({ name }) => [name, path.posix.basename(name)])
   const close = nearestName(pageName, names)
   const hint = close === undefined ? '' : ` Did you mean ${close}?`
-  throw badUsage(`There is no page ${asked}.${hint} ${programName(io)} docs lists all pages.`)
+  throw badUsage(`There is no page ${asked}.${hint} reveille docs lists all pages.`)
 }
 
 function single<Value>(values: readonly Value[]): Value | undefined {

@@ -55,7 +55,7 @@ test(
     const due = `The gateway runs at ${url}, and reveille.yaml says http://127.0.0.1:1: a restart is due`
     const status = await run('status')
     assert.deepEqual([status.code, status.err], [0, `${due}.\n`])
-    assert.match(status.out, new RegExp(`^gateway +${url}$`, 'm'))
+    assert.match(status.out, new RegExp(`^address +${url}$`, 'm'))
     const reload = await run('reload')
     assert.deepEqual([reload.code, reload.err], [0, `${due}.\n`])
     assert.match(reload.out, /restart needed for gateway\.port/)

@@ -6,7 +6,6 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Asked, RouteName } from '../api/routes/client.ts'
 import { createPaint, type Paint } from '../observe/paint.ts'
-import { wrapWords } from '../observe/wrap-words.ts'
 import type { NodeRole } from '../store/port.ts'
 import type { Prompts } from './prompts.ts'
 import type { Signals } from './signals.ts'
@@ -93,7 +92,7 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Absolute. */
   readonly cwd: string
-  /** The `--config` of this command, which the commands that it shows to be pasted repeat. */
+  /** The `--config` of this command. */
   readonly config?: string
   /** The `--json` of this command. */
   readonly json?: boolean
@@ -116,11 +115,6 @@ export interface Io {
   readonly prompts?: () => Promise<Prompts>
   /** The signals that stop a command that runs until it is stopped. Absent: there are none. */
   readonly signals?: Signals
-}
-
-/** Breaks lines between words to fit a terminal. */
-export function wrapText(text: string, { columns = Number.POSITIVE_INFINITY }: Pick<Io, 'columns'>): string {
-  return wrapWords(text, columns).join('\n')
 }
 
 /** Colours are for terminals, unless NO_COLOR is set (https://no-color.org). */

@@ -1,8 +1,7 @@
-/** Writes what a command answers: JSON, tables, facts, times, short ids, counts, a progress bar, and commands that the user may paste. */
+/** Writes what a command answers: JSON, tables, records, times, short ids, counts, and a progress bar. */
 
 import type { Diagnostic } from '@reveille/engine'
 import { printable } from '../observe/printable.ts'
-import { wrapWords } from '../observe/wrap-words.ts'
 import type { Io } from './io.ts'
 
 /** Writes a value as JSON, or else the text, with a line feed at its end. @returns the exit code that is given */
@@ -46,69 +45,43 @@ export function formatTable(
     .join('')
 }
 
-export type Facts = Readonly<Record<string, unknown>>
-
-/**
- * Formats one whole record: a line for each fact, and a fact with parts indented below its label. Each line is made printable, and
- * broken between words where it is wider than the terminal. Facts that are absent or empty are left out.
- */
-export function formatFacts(facts: Facts, width = Number.POSITIVE_INFINITY): string {
-  return linesOfFacts(facts, width)
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('')
+/** Formats facts one a line, and the items of a list one a line; the parts of each are beside each other. Empty ones are left out. */
+export function formatSummary(facts: object, now: number): string {
+  const rows = Object.entries(facts).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value])
+      .map((each) => inLine(name, each, now))
+      .filter((text) => text !== '')
+      .map((text, at) => [at === 0 ? name : '', text] as const),
+  )
+  const width = Math.max(0, ...rows.map(([label]) => label.length)) + gap.length
+  return rows.map(([label, text]) => `${label.padEnd(width)}${printable(text)}\n`).join('')
 }
 
-function linesOfFacts(facts: Facts, width: number): string[] {
-  const present = Object.entries(facts).filter(([, value]) => !isEmpty(value))
-  const labels = Math.max(0, ...present.map(([label]) => label.length)) + gap.length
-  return present.flatMap(([label, value]) => {
-    const lines = linesOf(label, value, width - gap.length)
-    const [only = ''] = lines
-    if (lines.length > 1 || hasParts(value)) return [label, ...lines.map((line) => `${gap}${line}`)]
-    return hung(only, label.padEnd(labels), width)
-  })
+function inLine(name: unknown, value: unknown, now: number): string {
+  if (isEmpty(value)) return ''
+  if (Array.isArray(value)) return listed(value.map((each) => inLine('', each, now)))
+  if (isTime(value)) return shortTime(value, now)
+  if (typeof value === 'number') return value.toLocaleString('en')
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value !== 'object') return String(value)
+  const parts = Object.entries(value as object).map(([key, each]): [string, string] => [
+    key,
+    inLine(key, each, now),
+  ])
+  const present = parts.filter(([, text]) => text !== '')
+  // A channel among `channels` is named by itself.
+  return present.map(([key, text]) => (`${name}`.startsWith(key) ? text : `${key} ${text}`)).join(', ')
 }
 
-function linesOf(label: string, value: unknown, width: number): string[] {
-  if (label === 'timings' && isFacts(value)) return linesOfFacts(inMilliseconds(value), width)
-  if (Array.isArray(value))
-    return value.flatMap((each) =>
-      isFacts(each)
-        ? linesOfFacts(each, width - gap.length).map((line, index) => `${index === 0 ? '- ' : gap}${line}`)
-        : linesOf(label, each, width).flatMap((line) => hung(line, '', width, gap)),
-    )
-  if (isFacts(value)) return linesOfFacts(value, width)
-  if (typeof value === 'number' && /(?:^a|A)t$/.test(label)) return [new Date(value).toISOString()]
-  return String(value).split(/\r?\n/).map(printable)
+/** Nothing that records count comes to so many milliseconds since the Unix epoch, which is in 2001. */
+export function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value > 1_000_000_000_000
 }
 
-/** Breaks a text between words to fit so many columns. `first` goes before its first line, and `next` before the others. */
-export function hung(
-  text: string,
-  first: string,
-  columns = Number.POSITIVE_INFINITY,
-  next = ' '.repeat(first.length),
-): string[] {
-  const lines = wrapWords(text, Math.max(columns - next.length, minLast))
-  return lines.map((line, at) => `${at === 0 ? first : next}${line}`)
-}
-
-function inMilliseconds(timings: Facts): Facts {
-  const measured = Object.entries(timings).filter(([, ms]) => ms !== undefined)
-  return Object.fromEntries(measured.map(([name, ms]) => [name.replace(/Ms$/, ''), `${ms} ms`]))
-}
-
-function hasParts(value: unknown): boolean {
-  return isFacts(value) || (Array.isArray(value) && value.some(isFacts))
-}
-
-function isFacts(value: unknown): value is Facts {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null) return true
-  return Array.isArray(value) ? value.length === 0 : isFacts(value) && Object.values(value).every(isEmpty)
+export function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+  )
 }
 
 /** A local time, with its day only when that is not today. */
@@ -170,26 +143,6 @@ export function createBar(io: Io) {
     say,
     clear: () => say(''),
   }
-}
-
-/** In a clone the program is not on the path, and a command that npm started can be started so again. */
-export function programName({ env }: Pick<Io, 'env'>): string {
-  return env['npm_command'] === undefined ? 'reveille' : 'npx reveille'
-}
-
-/** A command that can be pasted, in backticks: `npx reveille replay 3f9a1c --config local/reveille.yaml`. */
-export function commandLine(words: string, io: Pick<Io, 'env' | 'config'>): string {
-  const isWhole = io.config === undefined || words.includes('--config') || withoutConfig.test(words)
-  const options = isWhole ? '' : ` --config ${shellWord(io.config)}`
-  return `\`${programName(io)} ${words}${options}\``
-}
-
-/** The commands that have no `--config`. */
-const withoutConfig = /^(?:init(?: plugin\b.*)?$|docs|schema|completion)/
-
-/** A sentence of any part of Reveille with its commands, such as `reveille check`, as the user may paste them. */
-export function withCommandLines(sentence: string, io: Pick<Io, 'env' | 'config'>): string {
-  return sentence.replaceAll(/`reveille ([^`]+)`/g, (_, words: string) => commandLine(words, io))
 }
 
 /** Quotes a text only where a shell would split or change it. */

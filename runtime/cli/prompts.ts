@@ -1,8 +1,6 @@
 /** Asks the person at the terminal. */
 
-import { styleText } from 'node:util'
 import * as clack from '@clack/prompts'
-import { wrapWords } from '../observe/wrap-words.ts'
 import { failure } from './command-failure.ts'
 
 export interface Question {
@@ -26,7 +24,7 @@ export function terminalPrompts() {
     async text({ message, placeholder, fallback, validate }: Question): Promise<string> {
       isAfterStep = false
       const answer = await clack.text({
-        message: besideBar(message),
+        message: message,
         ...(placeholder && { placeholder }),
         ...(fallback && { defaultValue: fallback }),
         ...checked(validate),
@@ -43,7 +41,7 @@ export function terminalPrompts() {
       signal?.addEventListener('abort', end)
       try {
         const answer = await clack.password({
-          message: besideBar(message),
+          message: message,
           ...checked((text) => (isOver() ? undefined : validate?.(text))),
         })
         signal?.throwIfAborted()
@@ -64,7 +62,7 @@ export function terminalPrompts() {
       spinner.start(message)
       try {
         const value = await work()
-        spinner.stop(besideBar(describe(value)))
+        spinner.stop(describe(value))
         return value
       } catch (error) {
         spinner.error(message)
@@ -73,7 +71,7 @@ export function terminalPrompts() {
     },
     note(text: string): void {
       isAfterStep = false
-      clack.log.message(folded(text).join('\n'))
+      clack.log.message(text)
     },
     /** Writes lines beside the bar, with a mark of one character in the bar's place; the next step follows without a gap. */
     step(symbol: string, text: string): void {
@@ -84,26 +82,12 @@ export function terminalPrompts() {
   }
 }
 
-/** The columns of the bar at the left and of the space after it. */
-const margin = 3
-/** The width of a terminal that does not report one. */
-const usualWidth = 80
-
-/** Breaks a long question so that each of its lines is beside the library's bar. */
-function besideBar(text: string): string {
-  return folded(text).join(`\n${styleText('gray', clack.S_BAR)}  `)
-}
-
-function folded(text: string): string[] {
-  return wrapWords(text, (process.stdout.columns || usualWidth) - margin)
-}
-
 function checked(validate: Question['validate']) {
   if (validate === undefined) return {}
   return {
     validate(answer: string | undefined) {
       const problem = validate(answer ?? '')
-      return problem === undefined ? undefined : folded(problem).join(`\n${' '.repeat(margin)}`)
+      return problem
     },
   }
 }

@@ -258,6 +258,7 @@ export const status = Type.Object(
     }),
     day: Type.String({ description: 'UTC: `2026-01-31`.' }),
     budgets: Type.Array(budget),
+    runs: Type.Object({ queued: Type.Integer(), running: Type.Integer(), parked: Type.Integer() }),
     backlog: Type.Object({ waiting: Type.Integer(), limit: Type.Integer() }),
     issues: Type.Object(
       Object.fromEntries(severities.map((each) => [each, Type.Integer()])) as Record<

@@ -176,7 +176,7 @@ test(
     await gateway.close({ graceMs: 0 })
     const again = await createBench(t, {}, {}, folder)
     assertCheck(await again.diagnose(), 'issues', ['warning RELOAD_REFUSED'])
-    const lastGood = /^last good +mappings\/a\.yaml is broken since before the start/m
+    const lastGood = /^lastGood +generation 1, files mappings\/a\.yaml$/m
     assert.match((await again.run('status')).out, lastGood)
   },
 )
@@ -409,7 +409,7 @@ test(
     assertAnswer(await run('status'), {
       code: 1,
       out: [
-        /ready +no: the database .*reveille\.db is gone while the gateway runs/,
+        /^ready +no\nreason +the database .*reveille\.db is gone while the gateway runs/m,
         /Put the data folder .* back as it was, or restart the gateway/,
       ],
     })

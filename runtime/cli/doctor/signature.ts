@@ -29,7 +29,7 @@ import { withSnapshot } from '../authoring/compile.ts'
 import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { formatFacts, hung, print, withCommandLines } from '../print.ts'
+import { formatSummary, print } from '../print.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'
 import { signsNothing } from './checks/configuration.ts'
 
@@ -165,22 +165,14 @@ type Result = Diagnosis & { readonly provider?: string; readonly compared: Retur
 function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io: Io): string {
   const { taken, code, message, status, findings, provider, scheme, secret, secrets, compared } = result
   const paint = paintFor(io)
-  const { columns } = io
   // The status of an accepted request is 200 or 202, depending on what it asks for.
   const usual = taken ? '2xx' : ({ METHOD_NOT_ALLOWED: '405', KEYS_UNAVAILABLE: '503' }[code] ?? '401')
   const accepted = paint.green(code === 'HANDSHAKE' ? 'handshake' : 'taken')
   const outcome = taken ? accepted : `${paint.red('refused')}  ${code}`
   const marked = (isReason: boolean) => (isReason ? paint.red('✗') : paint.yellow('!'))
-  const lines = findings.flatMap((each, index) => [
-    ...hung(
-      printable(`${withCommandLines(each.message, io)} [${each.code}]`),
-      `${marked(!taken && index === 0)} `,
-      columns,
-      '  ',
-    ),
-    ...(each.advice === undefined
-      ? []
-      : hung(printable(withCommandLines(each.advice, io)), `  ${paint.cyan('→')} `, columns, '    ')),
+  const lines = findings.flatMap(({ message, code, advice }, index) => [
+    `${marked(!taken && index === 0)} ${printable(`${message} [${code}]`)}`,
+    ...(advice === undefined ? [] : [`  ${paint.cyan('→')} ${printable(advice)}`]),
   ])
   const facts = {
     provider: scheme === undefined || scheme === 'default' ? provider : `${provider}, ${scheme}`,
@@ -191,7 +183,7 @@ function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io:
     clock: isNowGiven ? `${compared.now}, by --now` : compared.now,
   }
   const head = `/${printable(endpoint)}  ${paint.bold(String(status ?? usual))}  ${outcome}  ${printable(message)}`
-  return [head, '', ...lines, ...(lines.length > 0 ? [''] : []), formatFacts(facts)].join('\n')
+  return [head, '', ...lines, ...(lines.length > 0 ? [''] : []), formatSummary(facts, 0)].join('\n')
 }
 
 function reportUnknown(endpoint: string, snapshot: Snapshot, io: Io): number {

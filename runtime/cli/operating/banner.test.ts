@@ -19,7 +19,6 @@ const facts: BannerFacts = {
   configFile: 'local/reveille.yaml',
   configWords: ' --config local/reveille.yaml',
   mappingsFolder: 'local/mappings',
-  program: 'npx reveille',
   generation: 1,
   watch: true,
   mappings: [{ id: 'pr', path: 'github', action: 'agent', place: 'mappings/github.yaml:1:1' }],
@@ -34,7 +33,7 @@ test('the banner names the address, the runner, the channels and the console, an
   assert.match(banner, /^ {2}channels +terminal$/m)
   assert.match(banner, /^ {2}mappings +1; files in local\/mappings$/m)
   assert.match(banner, /^ {2}console +http:\/\/127\.0\.0\.1:8787\/console$/m)
-  assert.match(banner, /^npx reveille runs --config local\/reveille\.yaml$/m)
+  assert.match(banner, /^reveille runs --config local\/reveille\.yaml$/m)
   const lines = banner.split('\n').filter((line) => line.startsWith('curl '))
   assert.deepEqual(
     lines.map((line) => line.split(' ')[1]),

@@ -10,7 +10,7 @@ import { packageFile } from '../../package-folder.ts'
 import { documentOf } from '../../written-document.ts'
 import { configWords, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { programName, shellWord } from '../print.ts'
+import { shellWord } from '../print.ts'
 import { addressText } from '../status-text.ts'
 
 /** The banner's content; each path is as the user would write it from the working directory. */
@@ -54,7 +54,6 @@ export async function bannerFacts(
     configFile: shownPath(configFile, io),
     configWords: configWords(configFile, io),
     mappingsFolder: shownPath(hooks.mappingsDir, io),
-    program: programName(io),
     generation,
     mappings: snapshot.mappings,
     /** True if a token alone opens an endpoint; a request that a provider must sign cannot be pasted. */
@@ -64,9 +63,9 @@ export async function bannerFacts(
 }
 
 export function formatBanner(facts: BannerFacts): string {
-  const { address, channels, route, mappings, generation, runner, model, watch, program, hooksPath } = facts
+  const { address, channels, route, mappings, generation, runner, model, watch, hooksPath } = facts
   const withModel = model === undefined ? runner : `${runner}, with ${model}`
-  const whenLive = watch ? 'when saved' : `with \`${program} reload\``
+  const whenLive = watch ? 'when saved' : 'with `reveille reload`'
   const { publicUrl, tunnelAddress } = facts
   const tunnel =
     publicUrl === undefined
@@ -104,7 +103,7 @@ function invitation(facts: BannerFacts): string[] {
         ...rest,
       ].join(' \\\n  '),
     ])
-  if (facts.admin) lines.push(['See what became of them:', `${facts.program} runs${facts.configWords}`])
+  if (facts.admin) lines.push(['See what became of them:', `reveille runs${facts.configWords}`])
   return [
     'Paste one of these into another terminal:',
     ...lines.flatMap(([title, line]) => ['', `# ${title}`, String(line)]),

@@ -7,8 +7,8 @@ import { packageFile } from '../../package-folder.ts'
 import { type Scaffolded, scaffold } from '../../scaffold/scaffold.ts'
 import { badUsage } from '../command-failure.ts'
 import { configWords, findUsual, shownPath, usualFile } from '../configuration.ts'
-import { type CommandOptions, type Io, wrapText } from '../io.ts'
-import { print, programName } from '../print.ts'
+import type { CommandOptions, Io } from '../io.ts'
+import { print } from '../print.ts'
 
 /** `folder` defaults to the folder into which `start --init` writes. */
 export async function init(given: string | undefined, io: Io): Promise<number> {
@@ -23,7 +23,7 @@ export async function init(given: string | undefined, io: Io): Promise<number> {
           ...written.map((each) => `wrote ${path.join(folder, each)}`),
           ...(ignored ? [`added to ${path.join(folder, '.gitignore')}`] : []),
           '',
-          `Start it: ${programName(io)} start${configWords(file, io)}`,
+          `Start it: reveille start${configWords(file, io)}`,
         ].join('\n'),
   )
 }
@@ -72,7 +72,7 @@ export async function writeFirst(io: Io, options: CommandOptions): Promise<boole
   if (written.length === 0) return false
   const where = folder === io.cwd ? 'this folder' : `${shownPath(folder, io)}${path.sep}`
   const tops = [...new Set(written.map((file) => file.replace(/[\\/].*$/, path.sep)))]
-  io.out(`Wrote a first configuration to ${where}:\n${wrapText(tops.join(', '), { columns: 80 })}\n`)
+  io.out(`Wrote a first configuration to ${where}:\n${tops.join(', ')}\n`)
   if (ignored) io.out('Added its secrets, data and packages to .gitignore.\n')
   return true
 }
@@ -104,14 +104,13 @@ const neutralNames =
 async function askFor(io: Io): Promise<void> {
   const what = `There is no ${usualFile} in ${io.cwd}, nor in its folder local, and it holds other files.`
   if (io.prompts === undefined) {
-    const name = programName(io)
     throw badUsage(
       [
         what,
         'Nothing was written. To go on, do one of these:',
-        `  ${name} --yes                  write a first configuration here, and start`,
-        `  ${name} start --config FILE    start a configuration that is elsewhere`,
-        `  ${name} init DIR               write a first configuration to another folder`,
+        `  reveille --yes                  write a first configuration here, and start`,
+        `  reveille start --config FILE    start a configuration that is elsewhere`,
+        `  reveille init DIR               write a first configuration to another folder`,
       ].join('\n'),
     )
   }

@@ -4,7 +4,7 @@ import type { Asked } from '../../api/routes/client.ts'
 import { type Client, openClient, type Refused } from '../client.ts'
 import { badUsage } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { commandLine, counted, print, shortId } from '../print.ts'
+import { counted, print, shortId } from '../print.ts'
 import { flagOf, queryOf } from '../records/filters.ts'
 import { findOne } from '../records/records.ts'
 import { addressText } from '../status-text.ts'
@@ -82,9 +82,9 @@ export async function resume(runs: readonly string[], io: Io, options: CommandOp
 export async function retry(runs: readonly string[], io: Io, options: CommandOptions): Promise<number> {
   const { dryRun = false, failed = false } = options
   refuseWords(options, {
-    parked: `deliveries: ${commandLine('replay --parked', io)}. Parked runs: ${commandLine('resume --all', io)}`,
-    channel: `deliveries: ${commandLine('replay --parked', io)}`,
-    outcome: `requests: ${commandLine('replay', io)}. Runs have a --state`,
+    parked: `deliveries: \`reveille replay --parked\`. Parked runs: \`reveille resume --all\``,
+    channel: `deliveries: \`reveille replay --parked\``,
+    outcome: `requests: \`reveille replay\`. Runs have a --state`,
   })
   if (failed && options.state !== undefined && options.state !== 'failed')
     throw badUsage('--failed is the same as --state failed; give one of the two.')

@@ -6,17 +6,8 @@ import { printable } from '../../observe/printable.ts'
 import { openClient } from '../client.ts'
 import { badUsage } from '../command-failure.ts'
 import { formatDiagnostics } from '../configuration.ts'
-import { type CommandOptions, type Io, wrapText } from '../io.ts'
-import {
-  counted,
-  errorsOf,
-  formatTable,
-  hung,
-  print,
-  shortId,
-  shortTime,
-  withCommandLines,
-} from '../print.ts'
+import type { CommandOptions, Io } from '../io.ts'
+import { counted, errorsOf, formatTable, print, shortId, shortTime } from '../print.ts'
 
 type DryReload = Extract<Answer<'reload'>, { readonly reload: unknown }>
 type Result = Exclude<Answer<'reload'>, DryReload>
@@ -32,7 +23,7 @@ export function reload(io: Io, options: CommandOptions): Promise<number> {
 
 export function rollback(generation: string, io: Io, options: CommandOptions): Promise<number> {
   return change('rollBack', { number: generation }, io, options, {
-    live: (result) => withCommandLines(liveText(Number(generation), result), io),
+    live: (result) => liveText(Number(generation), result),
     unchanged: (result) => `Generation ${result.generation} serves already.`,
     refused: `Generation ${generation} cannot serve any more`,
   })
@@ -93,14 +84,14 @@ function report(result: Result, texts: Texts, io: Io): void {
   if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
   if (outcome === 'rejected') io.err(`${texts.refused}: ${errorsOf(result)}; ${servesOn(result)}.\n`)
   else if (outcome === 'unchanged') io.out(`${texts.unchanged(result)}\n`)
-  else io.out([texts.live(result), ...changeLines(result, io)].map((line) => `${line}\n`).join(''))
+  else io.out([texts.live(result), ...changeLines(result)].map((line) => `${line}\n`).join(''))
 }
 
-/** An indented line for each kind of change, broken where the terminal ends. */
-function changeLines({ changes }: Result, { columns }: Io): string[] {
+/** An indented line for each kind of change. */
+function changeLines({ changes }: Result): string[] {
   const parts = changesParts(changes)
   if (parts.length === 0) return ['  no mapping, endpoint, transform or setting is different']
-  return parts.flatMap((part) => hung(printable(part), '  ', columns, '    '))
+  return parts.map((part) => `  ${printable(part)}`)
 }
 
 function servesOn({ generation }: Result): string {
@@ -130,6 +121,6 @@ function shadowText({ compared, summary, differences, stopped = 0, stops = [] }:
     ...summary.map((line) => `  ${printable(line)}\n`),
     rows.length > 0 ? `\n${formatTable(['TIME', 'ID', 'ENDPOINT', 'CHANGE'], rows, io.columns)}` : '',
     more > 0 ? `${more} more; --json has them all.\n` : '',
-    stopped > 0 ? `${wrapText(why, io)}\n` : '',
+    stopped > 0 ? `${why}\n` : '',
   ].join('')
 }

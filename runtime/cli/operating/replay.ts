@@ -7,8 +7,8 @@ import { printable } from '../../observe/printable.ts'
 import { formatOutcome } from '../authoring/try/text.ts'
 import { type Client, GatewayUnreachable, openClient, type Refused } from '../client.ts'
 import { badUsage, failure } from '../command-failure.ts'
-import { type CommandOptions, type Io, paintFor, wrapText } from '../io.ts'
-import { commandLine, counted, createBar, formatTable, print, shortId, withShortIds } from '../print.ts'
+import { type CommandOptions, type Io, paintFor } from '../io.ts'
+import { counted, createBar, formatTable, print, shortId, withShortIds } from '../print.ts'
 import { type FilterQuery, queryOf } from '../records/filters.ts'
 import { kinds } from '../records/kinds.ts'
 import { find } from '../records/records.ts'
@@ -19,8 +19,8 @@ import { orderAll, orderEach, refuseWords } from './orders.ts'
 export async function replay(names: readonly string[], io: Io, options: CommandOptions): Promise<number> {
   const { parked = false, channel, job, cancel, failed = false, outcome, dryRun, callOut } = options
   refuseWords(options, {
-    state: `runs: ${commandLine('retry', io)}. Requests have an --outcome`,
-    runner: `runs: ${commandLine('retry', io)}`,
+    state: `runs: \`reveille retry\`. Requests have an --outcome`,
+    runner: `runs: \`reveille retry\``,
   })
   if (failed && outcome !== undefined && outcome !== 'failed')
     throw badUsage('--failed is the same as --outcome failed; give one of the two.')
@@ -142,25 +142,25 @@ async function replayByFilter(
   const begun = await ask((client) => client.ask('replayRequests', { body }))
   const { total } = begun
   if (!('job' in begun)) {
-    return print(io, begun, () => (total === 0 ? noneText(filter, io) : previewText(total, begun.sample, io)))
+    return print(io, begun, () => (total === 0 ? noneText(filter) : previewText(total, begun.sample, io)))
   }
-  const command = commandLine(`replay --job ${shortId(begun.job)}`, io)
+  const command = `\`reveille replay --job ${shortId(begun.job)}\``
   if (total === 0 || wait === false) {
     const text =
-      total === 0 ? noneText(filter, io) : `${counted(total, 'request')}: ${command} shows how far they are`
+      total === 0 ? noneText(filter) : `${counted(total, 'request')}: ${command} shows how far they are`
     return print(io, begun, () => text)
   }
   if (io.columns !== undefined) {
     const what = `${counted(total, 'request')}. The gateway goes on when you press Ctrl-C; ${command} shows it again.`
-    io.err(`${wrapText(what, io)}\n`)
+    io.err(`${what}\n`)
   }
   return follow(begun.job, ask, io, options)
 }
 
 /** Requests that were accepted have not failed, although their runs may have. */
-function noneText({ outcome }: FilterQuery, io: Io): string {
+function noneText({ outcome }: FilterQuery): string {
   const none = 'No request matches.'
-  return outcome === 'failed' ? `${none} Failed runs: ${commandLine('retry --failed', io)}.` : none
+  return outcome === 'failed' ? `${none} Failed runs: \`reveille retry --failed\`.` : none
 }
 
 function previewText(total: number, sample: readonly ItemOf<'listRequests'>[], io: Io): string {

@@ -2,13 +2,13 @@
 
 import { openClient } from '../client.ts'
 import type { Io } from '../io.ts'
-import { commandLine, print } from '../print.ts'
+import { print } from '../print.ts'
 import { addressText } from '../status-text.ts'
 
 export async function showRoute(io: Io): Promise<number> {
   const { route, standIn } = await (await openClient(io)).ask('readRoute')
   const meanwhile = standIn ? `: replies to \`last\` go to ${addressText(standIn)} meanwhile` : ''
-  const none = `No last route is set${meanwhile}. Set one: ${commandLine('route set CHANNEL TO', io)}`
+  const none = `No last route is set${meanwhile}. Set one: \`reveille route set CHANNEL TO\``
   return print(io, { route, standIn }, () => (route === null ? none : addressText(route)))
 }
 

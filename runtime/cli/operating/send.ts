@@ -4,9 +4,8 @@ import type { Answer } from '../../api/routes/client.ts'
 import { printable } from '../../observe/printable.ts'
 import { type Client, openClient } from '../client.ts'
 import { badUsage } from '../command-failure.ts'
-import { type CommandOptions, type Io, wrapText } from '../io.ts'
-import { commandLine, counted, print, shortId, shortTime, withCommandLines } from '../print.ts'
-import { missed } from '../records/facts.ts'
+import type { CommandOptions, Io } from '../io.ts'
+import { counted, print, shortId, shortTime } from '../print.ts'
 import { waitsFor } from '../records/records.ts'
 import { utf8Of } from '../request-file.ts'
 import { addressText } from '../status-text.ts'
@@ -22,15 +21,15 @@ export async function send(text: string, io: Io, options: CommandOptions): Promi
   const body = { channel, text: markdown, ...(to !== undefined && { to }) }
   const sent = await client.ask('sendDelivery', { body })
   if (wait === false) {
-    return print(io, sent, () => pendingText(sent.deliveryId, sent, undefined, io))
+    return print(io, sent, () => pendingText(sent.deliveryId, sent, undefined))
   }
   const { delivery, reason } = await awaitEnd(client, sent.deliveryId, timeout * 1000, io)
-  if (io.json || delivery.state === 'delivered') print(io, delivery, () => endText(delivery, io))
-  else if (delivery.state !== 'pending') io.err(`${wrapText(endText(delivery, io), io)}\n`)
+  if (io.json || delivery.state === 'delivered') print(io, delivery, () => endText(delivery))
+  else if (delivery.state !== 'pending') io.err(`${endText(delivery)}\n`)
   else {
     // A terminal has shown the reason already.
     const shown = io.columns === undefined ? (reason ?? 'It waits for its turn.') : ''
-    io.err(`${wrapText(pendingText(delivery.id, delivery, shown, io), io)}\n`)
+    io.err(`${pendingText(delivery.id, delivery, shown)}\n`)
   }
   return delivery.state === 'delivered' ? 0 : 1
 }
@@ -56,8 +55,7 @@ async function awaitEnd(client: Client, id: string, timeoutMs: number, io: Io) {
     if (delivery.state !== 'pending') return { delivery }
     const reason = (await waitsFor(client, delivery, io)) ?? retryText(delivery, io)
     // Each reason is shown once, on a terminal alone.
-    if (io.columns !== undefined && reason !== undefined && reason !== shown)
-      io.err(`${wrapText(printable(reason), io)}\n`)
+    if (io.columns !== undefined && reason !== undefined && reason !== shown) io.err(`${printable(reason)}\n`)
     shown = reason ?? shown
     const left = deadline - io.now()
     if (left <= 0) return { delivery, reason }
@@ -73,7 +71,7 @@ function retryText({ code, reason, nextAt, attempts }: Delivery, io: Io): string
 }
 
 /** The lines for a delivery that has ended. */
-function endText(delivery: Delivery, io: Io): string {
+function endText(delivery: Delivery): string {
   const { id, state, code, reason, receipts } = delivery
   const name = shortId(id)
   const messages = counted(receipts.length, 'message')
@@ -85,15 +83,21 @@ function endText(delivery: Delivery, io: Io): string {
     return [receipts.length === 1 ? head : `${head}, ${messages}`, ...lost].join('\n')
   }
   const part = receipts.length === 0 ? '' : ` after ${messages}`
-  return `${name}: parked${part}: ${withCommandLines(why, io)}\n${commandLine(`replay ${name}`, io)} sends it again`
+  return `${name}: parked${part}: ${why}\n\`reveille replay ${name}\` sends it again`
+}
+
+/** The recipients of a group that its message did not reach. A channel's record has no certain field. */
+function missed(receipt: unknown): string[] {
+  const { partial } = (receipt ?? {}) as { partial?: readonly { target?: unknown; reason?: unknown }[] }
+  return Array.isArray(partial) ? partial.map(({ target, reason }) => `${target}: ${reason}`) : []
 }
 
 /** The lines for a delivery that the gateway still works on; `reason` has a line of its own. */
-function pendingText(id: string, to: Parameters<typeof addressText>[0], reason: string | undefined, io: Io) {
+function pendingText(id: string, to: Parameters<typeof addressText>[0], reason: string | undefined) {
   const name = shortId(id)
   return [
     `${name}: ${reason === undefined ? 'kept' : 'pending'}, on its way to ${printable(addressText(to))}`,
     ...(reason ? [printable(reason)] : []),
-    `${commandLine(`show ${name}`, io)} says what becomes of it`,
+    `\`reveille show ${name}\` says what becomes of it`,
   ].join('\n')
 }

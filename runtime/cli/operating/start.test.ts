@@ -113,6 +113,6 @@ test('without a command an empty folder gets a configuration, on a chosen port, 
   const address = /listens on (\S+)/.exec(out)?.[1]
   assert.doesNotMatch(address ?? '', /:8787$/)
   const status = await promisify(execFile)(process.execPath, [await build(), 'status'], { cwd, env })
-  assert.match(status.stdout, new RegExp(`^gateway +${address}$`, 'm'))
+  assert.match(status.stdout, new RegExp(`^address +${address}$`, 'm'))
   assert.equal(status.stderr, '')
 })

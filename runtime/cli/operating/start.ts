@@ -12,7 +12,6 @@ import { findCloudflared, type TunnelOptions } from '../../tunnel.ts'
 import { badUsage, failure, storeFailure } from '../command-failure.ts'
 import { findConfiguration, formatDiagnostics } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { commandLine } from '../print.ts'
 import { createReloadSignal, createStopSignal } from '../signals.ts'
 import { bannerFacts, formatBanner } from './banner.ts'
 import { writeFirst } from './init.ts'
@@ -176,7 +175,7 @@ async function openGateway(
     await gateway?.close({ graceMs: 0 })
     if (error instanceof ConfigurationError) {
       const found = formatDiagnostics(error.diagnostics, io)
-      const way = error.lastGeneration === undefined ? '' : `\n\n${lastGoodText(error.lastGeneration, io)}`
+      const way = error.lastGeneration === undefined ? '' : `\n\n${lastGoodText(error.lastGeneration)}`
       throw failure(`${found}${way}`, { cause: error })
     }
     if (error instanceof ListenError) throw failure(error.message, { cause: error })
@@ -185,6 +184,6 @@ async function openGateway(
   }
 }
 
-function lastGoodText(generation: number, io: Io): string {
-  return `Generation ${generation} was live last. ${commandLine('start --last-good', io)} serves it meanwhile, with its settings and policies.`
+function lastGoodText(generation: number): string {
+  return `Generation ${generation} was live last. \`reveille start --last-good\` serves it meanwhile, with its settings and policies.`
 }

@@ -8,7 +8,7 @@ import { formatClause } from '../authoring/clause.ts'
 import { type Client, openClient } from '../client.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { commandLine, counted } from '../print.ts'
+import { counted } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 
 type RequestItem = ItemOf<'listRequests'>
@@ -92,8 +92,7 @@ function createFramePrinter(client: Client, io: Io, { endpoint, ignored = false 
     const indent = ' '.repeat(12)
     for (const { mapping, clause } of failed.slice(0, maxShownCandidates)) {
       io.out(`${indent}${paint.red('✗')} ${mapping}\n`)
-      const width = (io.columns ?? Number.POSITIVE_INFINITY) - indent.length - 2
-      for (const line of clause ? formatClause(clause, width) : []) io.out(`${indent}  ${paint.dim(line)}\n`)
+      for (const line of clause ? formatClause(clause) : []) io.out(`${indent}  ${paint.dim(line)}\n`)
     }
     const more = failed.length - maxShownCandidates
     if (more > 0) io.out(`${indent}  ${paint.dim(`and ${counted(more, 'more mapping')}`)}\n`)
@@ -120,7 +119,7 @@ function createFramePrinter(client: Client, io: Io, { endpoint, ignored = false 
     }
     if (skipped > 0)
       io.err(
-        `… and ${counted(skipped, 'more request')} that came at once; ${commandLine('requests', io)} lists them.\n`,
+        `… and ${counted(skipped, 'more request')} that came at once; \`reveille requests\` lists them.\n`,
       )
   }
 }

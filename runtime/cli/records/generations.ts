@@ -6,18 +6,18 @@ import { printable } from '../../observe/printable.ts'
 import type { Client } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { commandLine, print } from '../print.ts'
+import { print } from '../print.ts'
 
 export type GenerationItem = ItemOf<'listGenerations'>
 
 /** Notes below the list. */
-export function generationNotes(items: readonly GenerationItem[], io: Io): string {
+export function generationNotes(items: readonly GenerationItem[]): string {
   const held = items.find(({ rolledBack }) => rolledBack)
   return [
     held &&
-      `\nGeneration ${held.generation} serves in the place of the files until they change or ${commandLine('reload', io)} ends it.\n`,
+      `\nGeneration ${held.generation} serves in the place of the files until they change or \`reveille reload\` ends it.\n`,
     items.some(({ isCurrent }) => isCurrent) &&
-      `\nThe files as they are now are refused; ${commandLine('reload', io)} says why.\n`,
+      `\nThe files as they are now are refused; \`reveille reload\` says why.\n`,
   ]
     .filter(Boolean)
     .join('')

@@ -7,18 +7,8 @@ import { routes } from '../../api/routes/index.ts'
 import { cut } from '../../cut.ts'
 import { changesText } from '../../observe/changes-text.ts'
 import { printable } from '../../observe/printable.ts'
-import { type Io, paintFor, wrapText } from '../io.ts'
-import {
-  commandLine,
-  counted,
-  errorsOf,
-  type Facts,
-  shortId,
-  shortTime,
-  withCommandLines,
-  withShortIds,
-} from '../print.ts'
-import { deliveryFacts, requestFacts, runFacts } from './facts.ts'
+import { type Io, paintFor } from '../io.ts'
+import { counted, errorsOf, shortId, shortTime, withShortIds } from '../print.ts'
 import { filtersOf } from './filters.ts'
 import type { GenerationItem } from './generations.ts'
 
@@ -30,9 +20,8 @@ export interface Kind<Item = never> {
   /** The columns and the cells of a list. */
   readonly header: readonly string[]
   row(item: Item, io: Io): readonly unknown[]
-  /** The route of one record, and its facts with the most important first. */
+  /** The route of one record. */
   readonly read?: RouteName
-  facts?(item: Item, io: Io): Facts
   /** Writes an item of a list in lines, where a row has no room for it. */
   text?(item: Item, io: Io): string
 }
@@ -56,7 +45,6 @@ export const kinds = {
       item.status,
       requestDetail(item),
     ],
-    facts: requestFacts,
   }),
   runs: kind('listRuns', {
     about: 'agent turns: queued, running and ended',
@@ -72,7 +60,6 @@ export const kinds = {
       item.sessionKey,
       item.error ? preview(`${item.error.code}: ${item.error.message}`, errorLength) : runDetail(item),
     ],
-    facts: runFacts,
   }),
   events: kind('listEvents', {
     about: 'what the main session has read, or will read',
@@ -101,7 +88,6 @@ export const kinds = {
       item.attempts,
       preview([item.code, item.reason].filter(Boolean).join(': '), errorLength),
     ],
-    facts: deliveryFacts,
   }),
   sessions: kind('listSessions', {
     about: 'the conversations that are kept, the latest first',
@@ -223,17 +209,12 @@ function issueText(issue: ItemOf<'listIssues'>, io: Io): string {
   const paint = paintFor(io)
   const [since, latest, until] = [first, last, mutedUntil ?? 0].map((at) => shortTime(at, io.now()))
   const ended = state === 'open' ? '' : `  ${state}${mutedUntil === undefined ? '' : ` until ${until}`}`
-  const columns = Math.max(20, (io.columns ?? Number.POSITIVE_INFINITY) - 2)
-  const indented = (text: string) =>
-    wrapText(printable(withCommandLines(text, io)), { columns }).replaceAll(/^/gm, '  ')
-  // The command as the user types it here.
-  const command = next.command && commandLine(next.command.replace(/^reveille /, ''), io).replaceAll('`', '')
   return [
     `${paint[state === 'open' ? colours[severity] : 'dim'](severity)}  ${paint.bold(printable(key))}${ended}`,
     `  ${count > 1 ? `${count} times since ${since}, last ${latest}` : since}`,
-    indented(cause),
-    indented(`→ ${next.label}${command ? ':' : ''}`),
-    ...(command ? [`    ${printable(command)}`] : []),
+    `  ${printable(cause)}`,
+    `  → ${printable(next.label)}${next.command ? ':' : ''}`,
+    ...(next.command ? [`    ${printable(next.command)}`] : []),
     '',
   ].join('\n')
 }

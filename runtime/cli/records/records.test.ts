@@ -60,10 +60,10 @@ test('requests are listed by each of their facts, and any id finds its record, w
 
   const ofRun = await run('requests', pushed.run.slice(-6))
   assert.equal(ofRun.err, `${pushed.run.slice(-6)} names one of the runs.\n`)
-  assert.match(ofRun.out, new RegExp(`^id +${pushed.run}$`, 'm'))
+  assert.match(ofRun.out, new RegExp(`^id: ${pushed.run}$`, 'm'))
   for (const name of [pushed.request, pushed.request.slice(-6), delivery]) {
     const found = await run('runs', name)
-    assert.match(found.out, new RegExp(`^id +${pushed.request}$`, 'm'), name)
+    assert.match(found.out, new RegExp(`^id: ${pushed.request}$`, 'm'), name)
   }
   assert.match((await run('runs', `hook:${pushed.run}`)).out, / {2}user {2}run [0-9a-f]{6}\n/)
   assert.deepEqual(await run('runs', 'cafe12'), {
@@ -78,9 +78,9 @@ test('a request is shown with its headers, its body without known secrets, and t
   const { request } = await push(`a${apiKey}b`, { 'x-note': apiKey })
   const id = request.slice(-6)
   const shown = await run('requests', id)
-  assert.match(shown.out, /^headers\n[\s\S]* {2}x-note +\[redacted\]$/m)
+  assert.match(shown.out, /^headers:\n[\s\S]* {2}x-note: "\[redacted\]"$/m)
   assert.ok(!shown.out.includes(apiKey))
-  assert.match(shown.out, new RegExp(`^next +\`reveille show ${id} --body\` shows its body$`, 'm'))
+  assert.match(shown.out, new RegExp(`^next: reveille show ${id} --body \\| reveille replay ${id}$`, 'm'))
   assert.deepEqual(await run('requests', id, '--body'), {
     code: 0,
     out: '{"ref":"a[redacted]b"}',
@@ -134,7 +134,7 @@ test('forgetting asks first, erases the chosen records, and names those that it 
     err: '',
   })
   assert.match((await run('requests', id, '--body')).err, /^It was forgotten at /)
-  assert.match((await run('requests', id)).out, /^forgottenAt +\d{4}-/m)
+  assert.match((await run('requests', id)).out, /^forgottenAt: \d{4}-/m)
 
   const all = await run('forget', '--endpoint', 'github', '--since', '1h', '--yes', '--json')
   assert.deepEqual([all.code, JSON.parse(all.out).refused], [0, []])

@@ -1,23 +1,14 @@
 /** `reveille list`, `reveille show` and the commands that are named by a kind: list what a running gateway holds, or show one record whole. */
 
+import { stringify } from 'yaml'
 import type { Answer } from '../../api/routes/client.ts'
 import { printable } from '../../observe/printable.ts'
 import { type Client, openClient } from '../client.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import {
-  formatFacts,
-  formatTable,
-  listed,
-  print,
-  programName,
-  shellWord,
-  shortId,
-  shortTime,
-} from '../print.ts'
+import { formatTable, isEmpty, isTime, listed, print, shellWord, shortId, shortTime } from '../print.ts'
 import { utf8Of } from '../request-file.ts'
 import { holdText } from '../status-text.ts'
-import { deliveryFacts } from './facts.ts'
 import { flagOf, queryOf, refuseOther } from './filters.ts'
 import { generationNotes, showGeneration } from './generations.ts'
 import { type Kind, type KindName, kinds } from './kinds.ts'
@@ -59,14 +50,14 @@ export async function list(name: KindName, io: Io, options: CommandOptions): Pro
     if (items.length === 0) return name === 'issues' && !all ? 'No issue is open.' : `No ${name}.`
     if (text) return items.map((item) => text(item, io)).join('\n')
     const rows = items.map((item) => row(item, io).map((cell) => String(cell ?? '')))
-    return `${formatTable(header, rows, io.columns)}${name === 'generations' ? generationNotes(items, io) : ''}`
+    return `${formatTable(header, rows, io.columns)}${name === 'generations' ? generationNotes(items) : ''}`
   })
   if (!io.json && page.next !== undefined) {
-    const given = { ...(io.config !== undefined && { config: io.config }), ...options, cursor: page.next }
+    const given = { ...options, cursor: page.next }
     const words = Object.entries(given).map(([option, value]) =>
       value === true ? flagOf(option) : `${flagOf(option)} ${shellWord(String(value))}`,
     )
-    io.err(`More: ${[programName(io), 'list', name, ...words].join(' ')}\n`)
+    io.err(`More: ${['reveille', 'list', name, ...words].join(' ')}\n`)
   }
   return 0
 }
@@ -87,14 +78,45 @@ export async function show(text: string, io: Io, options: CommandOptions, name?:
   if (options.body || raw) return showBody(client, id, raw, io)
   if (name !== undefined && found !== name) io.err(`${text} names one of the ${found}.\n`)
   if (kind === 'generation') return showGeneration(client, Number(id), io, options)
-  const { read, facts }: Kind = kinds[found]
-  const record = await client.ask(read ?? 'readRun', { params: { id, key: id } })
+  const { read }: Kind = kinds[found]
+  const record: object = await client.ask(read ?? 'readRun', { params: { id, key: id } })
   if (kind === 'session') return showSession(record as never, io)
   const waits = kind === 'delivery' ? await waitsFor(client, record as never, io) : undefined
-  return print(io, record, () => {
-    const shown = waits ? deliveryFacts(record as never, io, waits) : (facts?.(record as never, io) ?? record)
-    return formatFacts(shown as never, io.columns)
-  })
+  const next = stepsFor(kind, record as never)
+    .map((verb) => `reveille ${verb.replace('ID', shortId(id))}`)
+    .join(' | ')
+  return print(io, record, () => formatRecord({ ...(next && { next }), waits, ...record }))
+}
+
+/** Formats one whole record as YAML: times as ISO 8601, without what is empty, each line printable. */
+function formatRecord(record: object): string {
+  const text = stringify(
+    record,
+    (_name, value) => {
+      if (isEmpty(value)) return undefined
+      if (Array.isArray(value) && value.length > maxItems)
+        return [...value.slice(-maxItems), `and ${value.length - maxItems} before`]
+      return isTime(value) ? new Date(value).toISOString() : value
+    },
+    { lineWidth: 0 },
+  )
+  return text.split('\n').map(printable).join('\n')
+}
+
+/** The newest items of a list that are shown, such as the requests of a coalesced group. */
+const maxItems = 20
+
+/** The commands with which an operator may go on. */
+function stepsFor(
+  kind: FoundRecord['kind'],
+  record: { readonly bodyKept?: boolean; readonly state?: string },
+) {
+  const { bodyKept = false, state = '' } = record
+  if (kind === 'request') return bodyKept ? ['show ID --body', 'replay ID'] : []
+  if (kind === 'delivery') return state === 'parked' ? ['replay ID'] : []
+  if (kind !== 'run') return []
+  if (state === 'parked') return ['resume ID', 'cancel ID']
+  return state === 'failed' || state === 'timed-out' ? ['retry ID'] : []
 }
 
 type FoundRecord = Answer<'find'>['items'][number]

@@ -2,7 +2,7 @@
 
 import type { Registrar } from '@reveille/kit'
 import type { GatewayView } from '../doctor/gateway-view.ts'
-import { commandLine, shortId } from '../print.ts'
+import { shortId } from '../print.ts'
 import type { Connected, Task } from './task.ts'
 
 /** The way that is tested: an endpoint, and the gateway that it should reach. */
@@ -33,13 +33,13 @@ export async function proveArrival(
 ): Promise<Arrival> {
   const { gateway, options, name, setup, steps, io } = way
   const { title } = setup
-  const again = commandLine(`connect ${name}`, io)
-  const look = `See what comes: ${commandLine('tail', io)}`
+  const again = `\`reveille connect ${name}\``
+  const look = `See what comes: \`reveille tail\``
   if ((await gateway.reach()).kind !== 'gateway') {
     steps.warn(`No gateway answers at ${gateway.address}, so that the way from ${title} to it was not tried.`)
     return {
       outcome: 'unknown',
-      next: [`Start it: ${commandLine('start', io)}`, `Then try the way: ${again}`],
+      next: [`Start it: \`reveille start\``, `Then try the way: ${again}`],
     }
   }
   const seconds = options.wait ?? defaultWaitSeconds

@@ -3,7 +3,7 @@
 import path from 'node:path'
 import type { Person, Question, Questions } from '@reveille/kit'
 import { printable } from '../../observe/printable.ts'
-import { type Io, wrapText } from '../io.ts'
+import type { Io } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
 
 export interface PersonOptions {
@@ -25,7 +25,7 @@ export function createPerson({ io, prompts, browser, cancel }: PersonOptions): P
       const text = isOpened
         ? 'Your browser asks for your consent. If it does not, open this address in it:'
         : 'Open this address in a browser, and give your consent there:'
-      if (prompts === undefined) io.err(`${wrapText(text, io)}\n\n${url}\n\n`)
+      if (prompts === undefined) io.err(`${text}\n\n${url}\n\n`)
       else {
         prompts.note(text)
         // The bar at the left, which a prompt has, would be copied too.
@@ -37,7 +37,7 @@ export function createPerson({ io, prompts, browser, cancel }: PersonOptions): P
       signal.throwIfAborted()
       if (prompts !== undefined) return asked(prompts, question, signal)
       if (io.line !== undefined) {
-        io.err(`${wrapText(printable(question), io)}\n`)
+        io.err(`${printable(question)}\n`)
         return io.line(signal)
       }
       return new Promise((_resolve, reject) => {

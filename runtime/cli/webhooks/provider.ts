@@ -13,7 +13,6 @@ import { connectionTo } from '../client.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import { createGatewayView, type GatewayView } from '../doctor/gateway-view.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { commandLine } from '../print.ts'
 import { proveArrival } from './arrival.ts'
 import {
   configurationOf,
@@ -82,7 +81,7 @@ export function connectProvider(connected: Connected, io: Io, options: ConnectOp
 }
 
 async function register(task: ProviderTask, plan: Plan, wanted: WantedWebhook, facts: Facts): Promise<Done> {
-  const { name, setup, endpoint, configuration, shown, steps, io } = task
+  const { name, setup, endpoint, configuration, shown, steps } = task
   const { owner, registrar, found, secret } = plan
   // The gateway has to know the secret before the provider signs with it.
   const chosen = secret.value ?? newSecret()
@@ -115,7 +114,7 @@ async function register(task: ProviderTask, plan: Plan, wanted: WantedWebhook, f
       isLost ? `${setup.title} is registered, and its test did not arrive.` : `${setup.title} is connected.`,
       '',
       ...arrival.next,
-      `To end it: ${commandLine(undo, io)}`,
+      `To end it: \`reveille ${undo}\``,
     ],
     exitCode: isLost ? 1 : 0,
   }
@@ -236,7 +235,7 @@ async function openAccount(task: ProviderTask) {
 }
 
 /** The owner of the webhook: as it was named, else as the configuration says. @throws CommandFailure; PluginError */
-function ownerOf({ name, registration, options, policy, endpoint, io }: ProviderTask) {
+function ownerOf({ name, registration, options, policy, endpoint }: ProviderTask) {
   const configured = policy?.catchUp ?? {}
   const owner = registration.ownerOf(options, configured)
   let before = owner
@@ -248,7 +247,7 @@ function ownerOf({ name, registration, options, policy, endpoint, io }: Provider
   if (before.name.toLowerCase() === owner.name.toLowerCase()) return owner
   const own = `${name}-${(owner.name.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')}`
   throw badUsage(
-    `The endpoint ${endpoint} belongs to ${before.name}. Give ${owner.name} an endpoint of its own with --endpoint ${own}, or end the other first: ${commandLine(`disconnect ${name}`, io)}`,
+    `The endpoint ${endpoint} belongs to ${before.name}. Give ${owner.name} an endpoint of its own with --endpoint ${own}, or end the other first: \`reveille disconnect ${name}\``,
   )
 }
 
@@ -283,19 +282,19 @@ const privateHost =
 
 /** Where the provider is to send to: `--url`, else the tunnel of the gateway that runs. @throws CommandFailure */
 async function addressFor(task: ProviderTask): Promise<string> {
-  const { endpoint, options, configuration, gateway, setup, steps, io } = task
+  const { endpoint, options, configuration, gateway, setup, steps } = task
   const fail = (message: string) => badUsage(message)
   const base = options.url ?? (await tunnelOf(gateway))
   if (base === undefined)
     throw fail(
-      `${setup.title} needs an address of this gateway on the internet: --url https://hooks.example.com, or a tunnel while this runs: ${commandLine('start --tunnel', io)}`,
+      `${setup.title} needs an address of this gateway on the internet: --url https://hooks.example.com, or a tunnel while this runs: \`reveille start --tunnel\``,
     )
   const url = URL.parse(base)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw fail(`${base} is no address: write it as https://hooks.example.com.`)
   if (isLoopback(url.hostname) || privateHost.test(url.hostname))
     throw fail(
-      `${setup.title} cannot reach ${url.hostname}, which is an address of this machine or network. Name the one that the internet knows, or use a tunnel: ${commandLine('start --tunnel', io)}`,
+      `${setup.title} cannot reach ${url.hostname}, which is an address of this machine or network. Name the one that the internet knows, or use a tunnel: \`reveille start --tunnel\``,
     )
   if (url.protocol === 'http:') {
     if (setup.needsHttps) throw fail(`${setup.title} sends to https:// alone.`)
@@ -347,7 +346,7 @@ async function eventsFor(
   )
   if (covering.length === 0)
     steps.warn(
-      `No mapping takes what comes of the endpoint ${endpoint}, and it is ignored: ${commandLine(`init mapping ${name}`, io)} copies the preset, to be changed.`,
+      `No mapping takes what comes of the endpoint ${endpoint}, and it is ignored: \`reveille init mapping ${name}\` copies the preset, to be changed.`,
     )
   if (options.events !== undefined) return options.events
   const eventLists = covering.map((match) => registration.eventsOf(match))

@@ -10,8 +10,7 @@ import { withSnapshot } from '../authoring/compile.ts'
 import { connectionTo, namedAddress } from '../client.ts'
 import { badUsage, type CommandFailure, failure } from '../command-failure.ts'
 import { findConfiguration, shownPath } from '../configuration.ts'
-import { type Io, wrapText } from '../io.ts'
-import { commandLine } from '../print.ts'
+import type { Io } from '../io.ts'
 import { createStopSignal } from '../signals.ts'
 import type { Connected } from './task.ts'
 
@@ -27,7 +26,7 @@ export async function runSource({ name }: Connected, io: Io): Promise<number> {
     )
   }
   if (settings.sources[name] === undefined) {
-    const setUp = commandLine(`webhooks ${name} setup`, io)
+    const setUp = `\`reveille webhooks ${name} setup\``
     throw failure(`${shownPath(file, io)} has no ${keyOfSource(name)}. Set it up: ${setUp}`)
   }
   const target = await targetOf(settings, io)
@@ -56,7 +55,7 @@ export async function runSource({ name }: Connected, io: Io): Promise<number> {
   })
   // Where there is no terminal, the log says it.
   if (!json && io.columns !== undefined)
-    io.err(`${wrapText(`What ${name} fetches goes to ${target.address}${target.path} until Ctrl-C.`, io)}\n`)
+    io.err(`${`What ${name} fetches goes to ${target.address}${target.path} until Ctrl-C.`}\n`)
   sources.apply()
   try {
     const failure = await ended.promise

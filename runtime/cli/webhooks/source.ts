@@ -21,7 +21,7 @@ import { connectionTo } from '../client.ts'
 import { failure } from '../command-failure.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
-import { commandLine, shellWord } from '../print.ts'
+import { shellWord } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 import {
   type Configured,
@@ -43,8 +43,7 @@ interface Before extends Configured {
 
 /** @returns 1 where it could not be finished; the same command continues from there */
 export function connectSource({ name, setup }: Connected, given: Io, options: SetupOptions): Promise<number> {
-  const again = (io: Io) =>
-    `What was done is kept: ${commandLine(`webhooks ${name} setup`, io)} goes on from there.`
+  const again = `What was done is kept: \`reveille webhooks ${name} setup\` goes on from there.`
   const work = async (task: Task) => {
     const { file, shown, steps, io } = task
     const found = await readConfigured(file, name, io)
@@ -62,7 +61,7 @@ export function connectSource({ name, setup }: Connected, given: Io, options: Se
       ? await openSourceValues({ location: store, configFile: file })
       : undefined
     const storage = shared ? createSharedStorage(shared)(name, folder) : createSourceStorage(folder)
-    const connection = await connect(connector, usable, storage, options, task, again(io))
+    const connection = await connect(connector, usable, storage, options, task, again)
     const changed = await writeConnection(name, connection, { ...found, usable }, task)
     const { configuration } = await readConfigured(file, name, io)
     const { warnings, next } = await adviceFor(configuration, connection, io)
@@ -182,11 +181,11 @@ async function adviceFor({ settings, mappings }: Configuration, { preset, howToT
     hasOwnChannel ||
     (isRunning && (await isRouted().catch(() => false)))
   const isSilent = Object.keys(settings.channels).length === 0
-  const noRoute = `Nothing says where replies go: ${commandLine('route set CHANNEL', io)}, or agents.route.`
+  const noRoute = `Nothing says where replies go: \`reveille route set CHANNEL\`, or agents.route.`
   return {
     warnings: [
       ...(settings.hooks.enabled ? [] : ['hooks.enabled is not true: nothing is taken until it is.']),
-      ...(isSilent ? [`There is no channel for replies yet: ${commandLine('init channel slack', io)}`] : []),
+      ...(isSilent ? [`There is no channel for replies yet: \`reveille init channel slack\``] : []),
       ...(isSilent || hasRoute ? [] : [noRoute]),
       ...(await ownedByAnother(settings.gateway.dataDir)),
     ],
@@ -194,11 +193,9 @@ async function adviceFor({ settings, mappings }: Configuration, { preset, howToT
     next: [
       isRunning
         ? `The gateway at ${view.address} takes it up by itself.`
-        : `Start the gateway, which runs the source: ${commandLine('start', io)}`,
-      ...(howToTry === undefined
-        ? []
-        : [`${howToTry}, and see what comes of it: ${commandLine('runs', io)}`]),
-      `The state of the source: ${commandLine('status', io)}`,
+        : `Start the gateway, which runs the source: \`reveille start\``,
+      ...(howToTry === undefined ? [] : [`${howToTry}, and see what comes of it: \`reveille runs\``]),
+      `The state of the source: \`reveille status\``,
     ],
   }
 }

@@ -2,12 +2,11 @@
 
 import { type ConnectStep, isPluginError, oneLine, type SetupDescription } from '@reveille/kit'
 import { printable } from '../../observe/printable.ts'
-import { wrapWords } from '../../observe/wrap-words.ts'
 import { PluginSetupError } from '../../plugin/index.ts'
 import { StoreError } from '../../store/port.ts'
 import { CommandFailure, failure, storeFailure } from '../command-failure.ts'
-import { configWords, findConfiguration, shownPath } from '../configuration.ts'
-import { type Io, paintFor, wrapText } from '../io.ts'
+import { findConfiguration, shownPath } from '../configuration.ts'
+import { type Io, paintFor } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
 
 /** The options of a command and its argument, by the names that the plugin has for them. */
@@ -37,22 +36,19 @@ export interface Done {
   readonly exitCode?: number
 }
 
-/** `again` makes a sentence for errors of a step. @returns the exit code */
+/** `again` is a sentence for errors of a step. @returns the exit code */
 export async function perform(
   title: string,
-  given: Io,
+  io: Io,
   work: (task: Task) => Promise<Done>,
-  again: (io: Io) => string = () => '',
+  again = '',
 ): Promise<number> {
-  const { json = false } = given
-  const prompts = json ? undefined : await given.prompts?.()
-  const steps = createSteps(given, prompts, json)
-  let io = given
+  const { json = false } = io
+  const prompts = json ? undefined : await io.prompts?.()
+  const steps = createSteps(io, prompts, json)
   try {
-    const file = findConfiguration(given)
-    const shown = shownPath(file, given)
-    const { config: _config, ...rest } = given
-    io = configWords(file, given) === '' ? rest : { ...given, config: shown }
+    const file = findConfiguration(io)
+    const shown = shownPath(file, io)
     prompts?.begin(title)
     const { facts, lines, exitCode = 0 } = await work({ file, shown, steps, prompts, io })
     if (json) {
@@ -65,9 +61,9 @@ export async function perform(
     }
     return exitCode
   } catch (error) {
-    const { code, message, exitCode } = failureOf(error, again(io))
+    const { code, message, exitCode } = failureOf(error, again)
     if (json) io.out(`${JSON.stringify({ ok: false, code, message, steps: steps.all }, null, 2)}\n`)
-    else io.err(`${prompts === undefined ? '' : '\n'}${wrapText(message, io)}\n`)
+    else io.err(`${prompts === undefined ? '' : '\n'}${message}\n`)
     return exitCode
   }
 }
@@ -99,11 +95,6 @@ const marks = { done: '✓', unchanged: '·', warning: '!' } as const
 /** The length of the longest usual name. */
 const nameWidth = 'configuration'.length
 const gap = '  '
-/** Minimum width of the column of details. */
-const minRoom = 30
-/** The columns of the bar of the questions, or of the mark, with the space after it. */
-const margin = 3
-
 /** Reports each step when it is done: a line on standard error, or between the questions. */
 function createSteps(io: Io, prompts: Prompts | undefined, json: boolean) {
   const all: ConnectStep[] = []
@@ -111,22 +102,16 @@ function createSteps(io: Io, prompts: Prompts | undefined, json: boolean) {
   const paint = paintFor(io)
   const colours = { done: paint.green, unchanged: paint.dim, warning: paint.yellow }
 
-  function show(kind: keyof typeof marks, lines: readonly string[]): void {
+  function show(kind: keyof typeof marks, text: string): void {
     const mark = colours[kind](marks[kind])
-    if (prompts !== undefined) prompts.step(mark, lines.join('\n'))
-    else if (!json) io.err(`${mark} ${lines.join('\n  ')}\n`)
+    if (prompts !== undefined) prompts.step(mark, text)
+    else if (!json) io.err(`${mark} ${text}\n`)
   }
 
   function report(step: ConnectStep): void {
     all.push(step)
-    const left = nameWidth + gap.length
-    const room = Math.max(minRoom, (io.columns ?? Number.POSITIVE_INFINITY) - margin - left)
-    const [first = '', ...more] = wrapWords(printable(step.detail), room)
     const soft = step.outcome === 'unchanged' ? paint.dim : (text: string) => text
-    show(step.outcome, [
-      `${soft(printable(step.step).padEnd(nameWidth))}${gap}${soft(first)}`,
-      ...more.map((line) => `${' '.repeat(left)}${soft(line)}`),
-    ])
+    show(step.outcome, soft(printable(`${step.step.padEnd(nameWidth)}${gap}${step.detail}`)))
   }
 
   return {
@@ -140,7 +125,7 @@ function createSteps(io: Io, prompts: Prompts | undefined, json: boolean) {
     /** Reports something that should be corrected and stops nothing. */
     warn(text: string): void {
       warnings.push(text)
-      show('warning', wrapWords(printable(text), (io.columns ?? Number.POSITIVE_INFINITY) - margin))
+      show('warning', printable(text))
     },
   }
 }

@@ -4,7 +4,6 @@ import { parseJson } from '@reveille/kit'
 import type { ChannelOffer, Examiner, OfferedKey, PluginProblem } from '../../../plugin/index.ts'
 import { badUsage } from '../../command-failure.ts'
 import type { Io } from '../../io.ts'
-import { withCommandLines } from '../../print.ts'
 import type { Prompts } from '../../prompts.ts'
 
 /** Parses `--set key=value`; of several for one key the last counts. @throws CommandFailure (bad usage) */
@@ -138,7 +137,7 @@ function problemsText(offer: ChannelOffer, problems: readonly PluginProblem[], i
     const key = offer.keys.find((each) => problem.key === `channels.${offer.name}.${each.key}`)
     return [
       `${problem.key} ${problem.message}`,
-      ...(problem.hint === undefined ? [] : [`  ${withCommandLines(problem.hint, io)}`]),
+      ...(problem.hint === undefined ? [] : [`  ${problem.hint}`]),
       ...(key === undefined ? [] : [`  ${wayToGive(key, offer)}`]),
     ]
   })

@@ -12,7 +12,6 @@ import { replaceFile } from '../../../scaffold/replace-file.ts'
 import { badUsage, failure } from '../../command-failure.ts'
 import { configWords, findConfiguration, load, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
-import { programName } from '../../print.ts'
 import { type Gathered, gather, isMissing, parseAssignments } from './channel-questions.ts'
 
 /** @returns 1 where the service refuses the credential; then nothing was written */
@@ -149,7 +148,6 @@ function summaryLines(
   envFile: { readonly shown: string; readonly kept: Readonly<Record<string, string | undefined>> },
   io: Io,
 ): string[] {
-  const program = programName(io)
   const options = configWords(file, io)
   const [to, more] = config['defaultTo'] === undefined ? [' --to …', ' …'] : ['', '']
   const added = [...variables.values()].filter((variable) => !found.includes(variable))
@@ -168,8 +166,8 @@ function summaryLines(
     `wrote channels.${name} in ${file}${secrets}`,
     '',
     ...needed,
-    `  ${program} send --channel ${name}${to}${options} 'Good morning'`,
+    `  reveille send --channel ${name}${to}${options} 'Good morning'`,
     'Where replies go when nothing else says:',
-    `  ${program} route set ${name}${more}${options}`,
+    `  reveille route set ${name}${more}${options}`,
   ]
 }

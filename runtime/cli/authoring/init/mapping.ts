@@ -5,8 +5,8 @@ import path from 'node:path'
 import { createFile } from '../../../scaffold/scaffold.ts'
 import { badUsage } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
-import { type CommandOptions, type Io, wrapText } from '../../io.ts'
-import { print, programName } from '../../print.ts'
+import type { CommandOptions, Io } from '../../io.ts'
+import { print } from '../../print.ts'
 import { knownPresets, presetFile } from '../presets.ts'
 
 /**
@@ -32,23 +32,23 @@ export async function initMapping(
   const written = await createFile(target, text)
   const file = shownPath(target, io)
   if (written || io.json) print(io, { file, written }, () => explain(name, file, configuration, io))
-  else io.err(`${wrapText(thereText(name, file, text === (await readFile(target, 'utf8')), io), io)}\n`)
+  else io.err(`${thereText(name, file, text === (await readFile(target, 'utf8')))}\n`)
   return written ? 0 : 1
 }
 
 function listPresets(io: Io): number {
   const presets = knownPresets()
-  const all = wrapText(`There are ${presets.join(', ')}.`, io)
-  const text = `${all}\n\nCopy one, to edit: ${programName(io)} init mapping ${presets[0]}`
+  const all = `There are ${presets.join(', ')}.`
+  const text = `${all}\n\nCopy one, to edit: reveille init mapping ${presets[0]}`
   return print(io, { presets }, () => text)
 }
 
-function thereText(name: string, file: string, same: boolean, io: Io): string {
+function thereText(name: string, file: string, same: boolean): string {
   const what = same ? 'and is the preset as it comes' : 'and is another text than the preset'
   return [
     `${file} is there, ${what}; nothing was written.`,
     `To have the preset beside it, list it under \`hooks.presets\`: your mappings replace its own of the same id.`,
-    `For a copy, which must not have ids of yours: \`${programName(io)} init mapping ${name} --as my-${name}\``,
+    `For a copy, which must not have ids of yours: \`reveille init mapping ${name} --as my-${name}\``,
   ].join('\n')
 }
 
@@ -58,7 +58,7 @@ function explain(name: string, file: string, configuration: string, io: Io): str
     '',
     `\`hooks.presets: [${name}]\` is not needed for it. Where ${shownPath(configuration, io)} lists the preset,`,
     'each mapping of the copy replaces the one of the same id.',
-    `Its tests come along: ${programName(io)} test${configWords(configuration, io)}`,
+    `Its tests come along: reveille test${configWords(configuration, io)}`,
     '',
   ].join('\n')
 }

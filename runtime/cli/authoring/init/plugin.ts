@@ -8,7 +8,7 @@ import { createFile } from '../../../scaffold/scaffold.ts'
 import { badUsage, failure } from '../../command-failure.ts'
 import { shownPath } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
-import { print, programName, shellWord } from '../../print.ts'
+import { print, shellWord } from '../../print.ts'
 import { customaryVariable } from './channel-questions.ts'
 import { linkPackage } from './link-package.ts'
 
@@ -56,17 +56,17 @@ Test it:  cd ${shellWord(shownTarget)} && npx -p node@24 node --test   (on Node.
 Use it:   add to reveille.yaml, with a path relative to that file:
 
 plugins: [./${shownTarget}]
-${nextSteps(kind, name, variable, programName(io))}`,
+${nextSteps(kind, name, variable)}`,
   )
 }
 
-function nextSteps(kind: PluginKind, name: string, variable: string, program: string): string {
+function nextSteps(kind: PluginKind, name: string, variable: string): string {
   const configuration = configurations[kind]?.(name, `\${${variable}}`)
   if (configuration === undefined)
     return `
 and let this command ask for the settings, test them and write them:
 
-${program} init channel ${name}
+reveille init channel ${name}
 `
   return `${configuration}
 
@@ -74,7 +74,7 @@ and to the file .env beside it:
 
 ${variable}=…
 
-Check it: ${program} check
+Check it: reveille check
 `
 }
 

@@ -9,7 +9,7 @@ import { createFile } from '../../../scaffold/scaffold.ts'
 import { badUsage } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
-import { print, programName, shellWord } from '../../print.ts'
+import { print, shellWord } from '../../print.ts'
 import { listOwnFiles } from '../own-files.ts'
 import { linkPackage } from './link-package.ts'
 
@@ -90,9 +90,9 @@ tests:
     request: { endpoint: ${name}, body: { action: opened, title: The lamp is dark, id: 42 } }
     expect: { mapping: ${name}, sessionKey: "hook:${name}:42" }
 
-Test both:  ${programName(io)} test${config}
-One alone:  ${programName(io)} test ${shellWord(shownPath(test, io))}${config}
-Try it:     ${programName(io)} try ${name} --payload body.json${config}
+Test both:  reveille test${config}
+One alone:  reveille test ${shellWord(shownPath(test, io))}${config}
+Try it:     reveille try ${name} --payload body.json${config}
 `
 }
 

@@ -5,7 +5,6 @@ import { blanks, formatPlace, shownFile } from '@reveille/engine/text'
 import { diffArrays } from 'diff'
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
-import { wrapWords } from '../../../observe/wrap-words.ts'
 import { formatDiagnostics, placeFrom } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
 import { errorsOf } from '../../print.ts'
@@ -72,15 +71,13 @@ interface Setting {
 
 function formatFile(results: readonly TestOutcome[], setting: Setting): string {
   const { paint, io } = setting
-  const { columns = Number.POSITIVE_INFINITY } = io
   const lines = results.flatMap((result) => {
-    const hung = (text: string) => wrapWords(printable(text), columns - 4).join('\n    ')
-    const name = hung(result.test.value.name)
+    const name = printable(result.test.value.name)
     const calls = result.calls.map((each) => paint.dim(`      ${printable(each)}, for real`))
     if (result.passed) return [`  ${paint.green('✓')} ${name}`, ...calls]
     if (result.takenBy !== undefined) {
       const note = `${result.test.value.name}: your mapping "${result.takenBy}" takes its request`
-      return [paint.dim(`  - ${hung(note)}`)]
+      return [paint.dim(`  - ${printable(note)}`)]
     }
     return [
       `  ${paint.red('✗')} ${paint.bold(name)}`,
@@ -126,10 +123,9 @@ function formatMismatch(mismatch: Mismatch, paint: Paint, io: Io): string[] {
 function formatUnmatched({ mapping, place, reason, clause }: Unmatched, setting: Setting): string[] {
   const { paint, io, folder } = setting
   const head = `mapping "${printable(mapping)}" ${reason}`
-  const room = (io.columns ?? Number.POSITIVE_INFINITY) - indent.length - 2
   return [
     place === undefined ? head : `${head}  ${paint.dim(placeFrom(place, folder, io))}`,
-    ...(clause ? formatClause(clause, room).map((line) => `  ${line}`) : []),
+    ...(clause ? formatClause(clause).map((line) => `  ${line}`) : []),
   ]
 }
 
@@ -177,7 +173,7 @@ export function formatDifference(
   const isLong = [texts.actual, wanted, part].some((text) => text?.includes('\n'))
   if (wanted !== undefined) {
     return isLong
-      ? lineDifference(wanted, texts.actual, paint, columns)
+      ? lineDifference(wanted, texts.actual, paint)
       : markedDifference(expected, actual, paint, room)
   }
   if (!isLong) return pair(cut(expected, 0), cut(actual, 0))
@@ -201,7 +197,7 @@ function pair(expected: string, actual: string): string[] {
   return [`${labels.expected}${expected}`, `${labels.actual}${actual}`]
 }
 
-function lineDifference(wanted: string, actual: string, paint: Paint, columns: number): string[] {
+function lineDifference(wanted: string, actual: string, paint: Paint): string[] {
   const expectedLines = wanted.split('\n')
   const other = actual.split('\n')
   const changes = diffArrays(expectedLines, other, { maxEditLength: maxEdits }) ?? [
@@ -210,11 +206,10 @@ function lineDifference(wanted: string, actual: string, paint: Paint, columns: n
   ]
   const legend = `${paint.red('- expected')}  ${paint.green('+ actual')}`
   const lines = changes.flatMap(({ value, removed, added }, index) => {
-    const marked = (mark: string) => (line: string) =>
-      wrapWords(printable(line), columns - 2).map((part) => `${mark} ${part}`)
-    if (removed) return value.flatMap(marked('-')).map(paint.red)
-    if (added) return value.flatMap(marked('+')).map(paint.green)
-    return shortened(value, index === 0, index === changes.length - 1).flatMap(marked(' '))
+    const marked = (mark: string) => (line: string) => `${mark} ${printable(line)}`
+    if (removed) return value.map(marked('-')).map(paint.red)
+    if (added) return value.map(marked('+')).map(paint.green)
+    return shortened(value, index === 0, index === changes.length - 1).map(marked(' '))
   })
   const more = lines.length - maxLines
   return [legend, ...lines.slice(0, maxLines), ...(more > 0 ? [`… ${more} more lines`] : [])]

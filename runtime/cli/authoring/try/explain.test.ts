@@ -94,7 +94,7 @@ test('explain shows no secret of the body, neither as text nor as JSON', async (
   }
 })
 
-test('places are relative to the working directory, and long values are broken to the width of the terminal', async (t) => {
+test('places are relative to the working directory, and long values are cut', async (t) => {
   const other = {
     'here/reveille.yaml': files['reveille.yaml'],
     'here/mappings/rest.yaml': `mappings:
@@ -111,9 +111,9 @@ test('places are relative to the working directory, and long values are broken t
   const { run } = await createCommandLine(t, other, { columns: 60, env: { NO_COLOR: '1' } })
   const asked = ['--config', 'here/reveille.yaml', '--payload']
   const { out } = await run('explain', 'nested', ...asked, 'here/nested.json')
-  assert.match(out, /^✗ nested {2}here\/mappings\/rest\.yaml:2:5$/m)
+  assert.match(out, /^✗ nested {2}here\/mappings\/rest\.yaml:2:5 {2}all other/m)
   assert.match(out, /^ +found {5}\[1,"x{76}…$/m)
-  assert.match(out, /^ {4}match\.body\.kind {2}expected {2}one of\n? +"first-of-the-kinds",\n {31}"second/m)
+  assert.match(out, /^ {4}match\.body\.kind {2}expected {2}one of "first-of-the-kinds", "second/m)
   const { out: matched } = await run('explain', 'github', ...asked, 'here/body.json')
   assert.match(matched, /^ {2}message {2,}template {2,}Review #42: A title .*…$/m)
   assert.match(matched, /^ {2}timeoutSeconds {2}default {5}600 {2}← agents\.defaults\.timeoutSeconds$/m)

@@ -11,8 +11,7 @@ import type {
 } from '@reveille/engine'
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
-import { wrapWords } from '../../../observe/wrap-words.ts'
-import { type Io, paintFor, wrapText } from '../../io.ts'
+import { type Io, paintFor } from '../../io.ts'
 import { fitWidth } from '../../print.ts'
 import { formatClause } from '../clause.ts'
 
@@ -64,21 +63,20 @@ export interface Stopped {
 }
 
 /** Where transforms were stopped, and the way out. */
-export function formatStops(stops: readonly Stopped[], io: Io): string[] {
+export function formatStops(stops: readonly Stopped[]): string[] {
   if (stops.length === 0) return []
   const lines = stops.map(({ module, target, place }) => {
     const where = place === undefined ? '' : ` (${place})`
     return `stopped  ${printable(`${module} at ${target}${where}`)}`
   })
   const advice = 'A dry run reaches nothing outside; --call-out lets transforms do so.'
-  return [...lines, ...wrapText(advice, io).split('\n')]
+  return [...lines, advice]
 }
 
 /** A text behind a bar, which a text from a payload cannot leave. */
 export function frame(title: string, text: string, io: Io): string[] {
   const { bold, cyan } = paintFor(io)
-  const room = Math.max((io.columns ?? Number.POSITIVE_INFINITY) - 2, 20)
-  const lines = text.split(/\r?\n/).flatMap((line) => wrapWords(printable(line), room))
+  const lines = text.split(/\r?\n/).map(printable)
   return [
     `${cyan('╭')} ${bold(title)}`,
     ...lines.map((line) => (line === '' ? cyan('│') : `${cyan('│')} ${line}`)),
@@ -105,7 +103,7 @@ export function formatExplanation(
 /** Each mapping with its verdict, and the clause of those that failed. */
 export function formatCandidates(
   candidates: readonly CandidateTrace[],
-  { paint, columns = Number.POSITIVE_INFINITY, placeOf }: Setting,
+  { paint, placeOf }: Setting,
 ): string[] {
   const width = Math.max(...candidates.map(({ mapping }) => mapping.length))
   const isMatched = candidates.some(({ verdict }) => verdict === 'matched')
@@ -117,13 +115,9 @@ export function formatCandidates(
     const notes = [placeOf(place), noteOn(candidate, isMatched), ...took].filter(Boolean).map(printable)
     const mark = verdict === 'matched' || verdict === 'failed' ? marks[verdict] : marks.other
     const head = `${mark} ${verdict === 'matched' ? paint.bold(name) : name}`
-    const room = columns - width - 2 - gap.length
-    const beside = notes.filter((_, index) => notes.slice(0, index + 1).join(gap).length <= room)
-    const below = notes.slice(beside.length).flatMap((note) => wrapWords(note, columns - indent.length))
     return [
-      beside.length === 0 ? head.trimEnd() : `${head}${gap}${paint.dim(beside.join(gap))}`,
-      ...below.map((line) => `${indent}${paint.dim(line)}`),
-      ...(clause ? formatClause(clause, columns - indent.length).map((line) => `${indent}${line}`) : []),
+      `${head}${gap}${paint.dim(notes.join(gap))}`,
+      ...(clause ? formatClause(clause).map((line) => `${indent}${line}`) : []),
     ]
   })
 }

@@ -186,12 +186,7 @@ testTranscript(
 $ try ci --payload body.json
 timeoutSeconds  60
 busy            reject
-coalesce
-  key             a/b main
-  windowMs        60000
-  maxWaitMs       300000
-  keep            latest
-  maxRunsPerHour  60
+coalesce        key a/b main, windowMs 60,000, maxWaitMs 300,000, keep latest, maxRunsPerHour 60
 pool            ci
 
 # explain shows where pool, time and key come from
@@ -216,14 +211,9 @@ $ explain any --payload bare.json
 
 # try shows the key by which a request counts once, how long it is remembered, and whether the sender chose it
 $ try github --payload bare.json --header 'X-GitHub-Delivery: 72d3162e'
-dedupe
-  key     72d3162e
-  window  3d
+dedupe          key 72d3162e, window 3d
 $ try agent --payload agent.json --header 'Idempotency-Key: "k1"'
-dedupe
-  key     k1
-  window  24h
-  chosen  by the sender
+dedupe          key k1, window 24h, chosen by the sender
 
 # explain says where that key comes from, or that there is none, and shows no secret
 $ explain github --payload bare.json --header 'X-GitHub-Delivery: 72d3162e'

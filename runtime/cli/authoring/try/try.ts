@@ -25,7 +25,7 @@ import { openClient } from '../../client.ts'
 import { badUsage } from '../../command-failure.ts'
 import { findConfiguration, formatDiagnostics, placeFrom } from '../../configuration.ts'
 import { type CommandOptions, type Io, paintFor } from '../../io.ts'
-import { type Facts, formatFacts, print, programName, withCommandLines } from '../../print.ts'
+import { formatSummary, print } from '../../print.ts'
 import { generationQuery } from '../../records/filters.ts'
 import { findOne } from '../../records/records.ts'
 import { withSnapshot } from '../compile.ts'
@@ -83,9 +83,9 @@ async function tryGiven(
           ? formatExplanation(explanation, status, settingFor(io, findConfiguration(io)), request)
           : formatTried(tried, endpoint, snapshot, io)),
         ...(isExplained && stops ? [''] : []),
-        ...formatStops(stopped, io),
+        ...formatStops(stopped),
         ...(decision.outcome === 'ignored' && !isExplained
-          ? ['', `${programName(io)} explain, asked the same way, says why.`]
+          ? ['', 'reveille explain, asked the same way, says why.']
           : []),
         ...adviceFor(decision, endpoint, snapshot),
       ].join('\n'),
@@ -107,7 +107,7 @@ function formatTried(
   return [
     ...formatOutcome(endpoint, decision, status, paintFor(io)),
     ...formatReading(request),
-    ...describeSignature(endpoint, snapshot).map((line) => withCommandLines(line, io)),
+    ...describeSignature(endpoint, snapshot),
     ...(decision.outcome === 'accepted' ? formatActions(decision.actions, io) : []),
     ...(body === undefined ? [] : ['', ...frame(`reply, ${contentType}`, body, io)]),
   ]
@@ -155,7 +155,7 @@ function adviceFor(decision: Decision, endpoint: string, snapshot: Snapshot): st
 function formatActions(actions: readonly Action[], io: Io): string[] {
   return actions.flatMap((action, index) => {
     const place = actions.length > 1 ? ` ${index + 1} of ${actions.length}` : ''
-    const facts = formatFacts(factsOf(action, actions.length > 1))
+    const facts = formatSummary(factsOf(action, actions.length > 1), io.now())
       .trimEnd()
       .split('\n')
     const title = action.trusted ? 'prompt, without the boundary' : 'prompt'
@@ -164,7 +164,7 @@ function formatActions(actions: readonly Action[], io: Io): string[] {
 }
 
 /** The fields of an action that neither its prompt nor its head shows. */
-function factsOf(action: Action, isOneOfSeveral: boolean): Facts {
+function factsOf(action: Action, isOneOfSeveral: boolean): object {
   const shown = ['kind', 'prompt', 'text', 'message', 'trusted', 'sessionKeyGiven']
   if (!isOneOfSeveral) shown.push('mapping')
   const facts = Object.fromEntries(Object.entries(action).filter(([name]) => !shown.includes(name)))
@@ -210,7 +210,7 @@ function reportDryRun(dryRun: RequestDryRun, io: Io, more: readonly string[] = [
   const tried = { ...explanation, decision: { ...decision, actions } }
   const lines = () => [
     ...formatExplanation(tried as never, status, settingFor(io, io.config), isForm && { isForm }),
-    ...(stops.length > 0 ? ['', ...formatStops(stops, io)] : []),
+    ...(stops.length > 0 ? ['', ...formatStops(stops)] : []),
     ...more,
   ]
   return print(io, { endpoint, ...dryRun }, () => lines().join('\n'), 'code' in decision ? 1 : 0)
@@ -226,7 +226,7 @@ async function explainStored(id: string, io: Io, options: CommandOptions): Promi
   if (record.failure !== undefined) {
     const { trace: _trace, ...facts } = record
     print(io, facts, () => headOf(record, io))
-    if (!io.json) io.err(`${withCommandLines(whyUntraced(record), io)}\n`)
+    if (!io.json) io.err(`${whyUntraced(record)}\n`)
     return 1
   }
   const { generation } = options
