@@ -180,7 +180,7 @@ test('a parked delivery is replayed once the configuration is fixed, alone or wi
     err: 'Nothing is called cafe12: give an id whole, or at least its last 4 characters.\n',
   })
   const shownOne = await run('deliveries', first)
-  assert.match(shownOne.out, /^parts\n {2}sent\n {2}1 {2}[0-9a-f-]{36}:1$/m)
+  assert.match(shownOne.out, /^receipts:\n {2}- [\s\S]*[0-9a-f-]{36}:1\b/m)
 })
 
 test('a route that is set survives the gateway, and wins over the configuration', async (t) => {

@@ -43,13 +43,11 @@ const long = {
 const fixed = { ...long, 'mappings/a.yaml': long['mappings/a.yaml'].replace(' {{#if x}}', '') }
 
 /** In the notation of the table: `⏎` is a line break, and `¦` a bar. */
-const underCaret = `mappings/a.yaml:5:99: error: \`text\` of mapping
-"a-mapping-with-a-rather-long-name-for-pull-requests": the template ends before
-a mustache or block is closed [TEMPLATE_SYNTAX]
+const underCaret =
+  `mappings/a.yaml:5:99: error: \`text\` of mapping "a-mapping-with-a-rather-long-name-for-pull-requests": the template ends before a mustache or block is closed [TEMPLATE_SYNTAX]
   5 ¦ …ry.full_name}} by {{pull_request.user.login}} and {{#if x}}"
     ¦                                                    ^
-  hint: Close every {{ with }} and every {{#if}} or {{#each}} with {{/if}} or
-        {{/each}}.
+  hint: Close every {{ with }} and every {{#if}} or {{#each}} with {{/if}} or {{/each}}.
 
 reveille.yaml: 1 error.
 `.replaceAll('\n', '⏎')
@@ -101,7 +99,7 @@ REVEILLE_PORT must be a whole number from 0 to 65535; 0 takes a free port.⏎
 
 # init mapping takes the name of a file that the scaffold wrote
 1 COLUMNS=80 init mapping github | local/reveille.yaml: {} | local/mappings/github.yaml: mappings: []
-local/mappings/github.yaml is there, and is another text than the preset;⏎nothing was written.⏎To have the preset beside it, list it under \`hooks.presets\`: your mappings⏎replace its own of the same id.⏎For a copy, which must not have ids of yours:⏎\`reveille init mapping github --as my-github\`⏎
+local/mappings/github.yaml is there, and is another text than the preset; nothing was written.⏎To have the preset beside it, list it under \`hooks.presets\`: your mappings replace its own of the same id.⏎For a copy, which must not have ids of yours: \`reveille init mapping github --as my-github\`⏎
 
 # init mapping without a name lists the presets
 0 init mapping
@@ -139,9 +137,9 @@ reveille.yaml is good: 2 mappings.⏎ | /^reveille\\.yaml:1:18: warning: \`gatew
 1 COLUMNS=80 check | long
 ${underCaret}
 
-# an explanation fits a terminal of 80 columns, a note that has no room below its mapping
+# an explanation has a line for each mapping
 0 COLUMNS=80 explain /hooks/github --payload opened.http --header x-github-event:pull_request | fixed
-/\\n- github-pull-request-opened {27}preset github:\\d+:\\d+\\n {4}not reached: an earlier mapping matched\\n/
+/\\n- github-pull-request-opened {27}preset github:\\d+:\\d+ {2}not reached: an earlier mapping matched\\n/
 
 # a path is tried in place of the name of an endpoint, and an HTTP message in place of a payload
 0 try /hooks/github --payload opened.http | fixed

@@ -44,7 +44,8 @@ async function look(client: Client) {
       /** The files as they are now, where they were refused. */
       refused: one(({ isCurrent }) => isCurrent),
       ...main,
-      ...route,
+      route: route.route,
+      standIn: route.standIn,
       pendingEvents: `${events.items.length}${events.next === undefined ? '' : '+'}`,
       latestRequest: latest.items[0] ?? null,
     }

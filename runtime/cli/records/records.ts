@@ -90,10 +90,14 @@ export async function show(text: string, io: Io, options: CommandOptions, name?:
 
 /** Formats one whole record as YAML: times as ISO 8601, without what is empty, each line printable. */
 function formatRecord(record: object): string {
+  const shown = new Set<string>()
   const text = stringify(
     record,
     (_name, value) => {
       if (isEmpty(value)) return undefined
+      // A reply is the text of each of its deliveries.
+      if (shown.has(value)) return '(as above)'
+      if (typeof value === 'string' && value.includes('\n')) shown.add(value)
       if (Array.isArray(value) && value.length > maxItems)
         return [...value.slice(-maxItems), `and ${value.length - maxItems} before`]
       return isTime(value) ? new Date(value).toISOString() : value

@@ -213,11 +213,11 @@ test('Ctrl-C ends the setup with exit code 1 and the command that continues', as
   assert.equal(await read(), configuration)
 })
 
-test('a failure is broken to the terminal but for a command to paste; as JSON it has the steps before', async (t) => {
-  const { setup } = await begin(t, { line: async () => 'deny', columns: 40 })
+test('a failure says how to go on; as JSON it has the steps before', async (t) => {
+  const { setup } = await begin(t, { line: async () => 'deny' })
   assertAnswer(await setup(...flags), {
     code: 1,
-    err: /Nobody consented\.\nWhat was done is kept:\n`reveille webhooks gmail setup` goes on\nfrom there\.\n$/,
+    err: /Nobody consented\.\nWhat was done is kept: `reveille webhooks gmail setup` goes on from there\.\n$/,
   })
   const { code: exit, out, err } = await setup('--json')
   const { ok, code: failure, message, steps } = JSON.parse(out)
