@@ -22,10 +22,9 @@ export interface GatewayFile {
 
 export type FoundGateway =
   | ({ readonly state: 'running'; readonly isRestartDue: boolean } & GatewayFile)
-  /** Its process has ended without removing the file. */
-  | { readonly state: 'ended'; readonly pid: number }
   /** The file may be that of another user, who would be sent the token. `why` continues a sentence that begins with the file's name. */
   | { readonly state: 'untrusted'; readonly file: string; readonly why: string }
+  /** No gateway runs, also where one was killed and left its file behind. */
   | { readonly state: 'unknown' }
 
 /** A longer file was not written by a gateway. Bytes. */
@@ -67,7 +66,7 @@ export async function findGateway(settings: Settings): Promise<FoundGateway> {
   if (!isLoopback(hostname) && hostname !== new URL(addressOf(host, 0)).hostname) {
     return { state: 'untrusted', file, why: 'leads to another machine than `gateway.host` names' }
   }
-  if (!isAlive(facts)) return { state: 'ended', pid: facts.pid }
+  if (!isAlive(facts)) return { state: 'unknown' }
   return { state: 'running', isRestartDue: facts.configured !== configuredIn(settings), ...facts }
 }
 

@@ -44,8 +44,6 @@ export interface Connection {
   readonly tokenSource: string
   /** The gateway's process, where its data folder names it. */
   readonly pid?: number
-  /** The process of the data folder's last gateway, where it died without a word. */
-  readonly endedPid?: number
   /** A notice for the operator about this connection. */
   readonly note?: {
     readonly code: 'RESTART_DUE' | 'GATEWAY_FILE_UNTRUSTED'
@@ -71,7 +69,7 @@ export async function openClient(io: Io): Promise<Client> {
 
 /** `limitMs`: how long an answer may take. */
 export function createClient(connection: Omit<Connection, 'note'>, io: Io, limitMs = answerMs) {
-  const { address, token, tokenSource, endedPid } = connection
+  const { address, token, tokenSource } = connection
   const authorization = { authorization: `Bearer ${token}` }
 
   async function reach(path: string, request: RequestInit, ms = limitMs): Promise<Response> {
@@ -84,9 +82,7 @@ export function createClient(connection: Omit<Connection, 'note'>, io: Io, limit
           '',
           cause,
         )
-      const ended = `. The last one there, process ${endedPid}, is gone without having been stopped`
-      const why = `no gateway answers at ${address}${endedPid === undefined ? '' : ended}`
-      throw new GatewayUnreachable(why, endedPid === undefined ? ' Is it running?' : '', cause)
+      throw new GatewayUnreachable(`no gateway answers at ${address}`, ' Is it running?', cause)
     }
   }
 
@@ -200,8 +196,6 @@ export async function connectionTo(settings: Settings, io: Io): Promise<Connecti
       const text = `${shownPath(found.file, io)} is not trusted: it ${found.why}`
       return { ...connection, note: { code: 'GATEWAY_FILE_UNTRUSTED', text } }
     }
-    case 'ended':
-      return { ...connection, endedPid: found.pid }
     case 'unknown':
       return connection
   }

@@ -5,7 +5,7 @@ import { type Client, openClient, type Refused } from '../client.ts'
 import { badUsage } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { counted, print, shortId } from '../print.ts'
-import { flagOf, queryOf } from '../records/filters.ts'
+import { queryOf } from '../records/filters.ts'
 import { findOne } from '../records/records.ts'
 import { addressText } from '../status-text.ts'
 
@@ -81,11 +81,6 @@ export async function resume(runs: readonly string[], io: Io, options: CommandOp
 
 export async function retry(runs: readonly string[], io: Io, options: CommandOptions): Promise<number> {
   const { dryRun = false, failed = false } = options
-  refuseWords(options, {
-    parked: `deliveries: \`reveille replay --parked\`. Parked runs: \`reveille resume --all\``,
-    channel: `deliveries: \`reveille replay --parked\``,
-    outcome: `requests: \`reveille replay\`. Runs have a --state`,
-  })
   if (failed && options.state !== undefined && options.state !== 'failed')
     throw badUsage('--failed is the same as --state failed; give one of the two.')
   const chosen = queryOf(io, { ...options, ...(failed && { state: 'failed' }) })
@@ -95,14 +90,4 @@ export async function retry(runs: readonly string[], io: Io, options: CommandOpt
   if (runs.length > 0) return orderRuns('retry', runs, io)
   if (!isFiltered) throw badUsage('Name the runs, or choose them: --failed, --since, --code and the like.')
   return orderAll('retry', await openClient(io), { ...chosen, ...(dryRun && { dryRun }) }, io)
-}
-
-/** Refuses options of the other of `retry` and `replay`. @throws CommandFailure (bad usage) */
-export function refuseWords(
-  options: CommandOptions,
-  words: { readonly [Name in keyof CommandOptions]: string },
-): void {
-  for (const [name, owners] of Object.entries(words))
-    if (options[name as keyof CommandOptions] !== undefined)
-      throw badUsage(`${flagOf(name)} is for ${owners}.`)
 }

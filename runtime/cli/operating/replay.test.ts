@@ -219,8 +219,7 @@ testTranscript(
 2 $ replay --failed --call-out
 ! --call-out goes with --dry-run…
 2 $ replay --state failed
-! --state is for runs: \`reveille retry\`. Requests have an --outcome.
-2 $ replay --runner desk --failed
-! --runner is for runs: \`reveille retry\`.
+! error: unknown option '--state'
+! …
 `,
 )

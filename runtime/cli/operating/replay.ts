@@ -13,15 +13,11 @@ import { type FilterQuery, queryOf } from '../records/filters.ts'
 import { kinds } from '../records/kinds.ts'
 import { find } from '../records/records.ts'
 import { readGivenFile, utf8Of } from '../request-file.ts'
-import { orderAll, orderEach, refuseWords } from './orders.ts'
+import { orderAll, orderEach } from './orders.ts'
 
 /** Finds what each id names before it replays the first one. @returns 1 where one of them could not be replayed */
 export async function replay(names: readonly string[], io: Io, options: CommandOptions): Promise<number> {
   const { parked = false, channel, job, cancel, failed = false, outcome, dryRun, callOut } = options
-  refuseWords(options, {
-    state: `runs: \`reveille retry\`. Requests have an --outcome`,
-    runner: `runs: \`reveille retry\``,
-  })
   if (failed && outcome !== undefined && outcome !== 'failed')
     throw badUsage('--failed is the same as --outcome failed; give one of the two.')
   const chosen = { ...options, ...(failed && { outcome: 'failed' }) }
