@@ -24,7 +24,7 @@ export function terminalPrompts() {
     async text({ message, placeholder, fallback, validate }: Question): Promise<string> {
       isAfterStep = false
       const answer = await clack.text({
-        message: message,
+        message,
         ...(placeholder && { placeholder }),
         ...(fallback && { defaultValue: fallback }),
         ...checked(validate),
@@ -41,7 +41,7 @@ export function terminalPrompts() {
       signal?.addEventListener('abort', end)
       try {
         const answer = await clack.password({
-          message: message,
+          message,
           ...checked((text) => (isOver() ? undefined : validate?.(text))),
         })
         signal?.throwIfAborted()
@@ -83,13 +83,7 @@ export function terminalPrompts() {
 }
 
 function checked(validate: Question['validate']) {
-  if (validate === undefined) return {}
-  return {
-    validate(answer: string | undefined) {
-      const problem = validate(answer ?? '')
-      return problem
-    },
-  }
+  return validate === undefined ? {} : { validate: (answer: string | undefined) => validate(answer ?? '') }
 }
 
 function answered<Value>(answer: Value): Exclude<Value, symbol> {
