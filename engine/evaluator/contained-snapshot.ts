@@ -54,7 +54,7 @@ export function containSnapshot(compiled: Sound, parts: Parts): Snapshot {
     const { endpoint } = request
     const found = isIndexed ? index.find(request) : index.all(endpoint)
     const isForThread = found.some(evaluates)
-    return { generation, request, found, isIndexed, covering: index.count(endpoint), isForThread }
+    return { generation, request, found, covering: index.count(endpoint), isForThread }
   }
 
   function resolve(request: HookRequest): Promise<Decision> {
@@ -179,5 +179,7 @@ function refusalOf(error: unknown): Refusal {
       details: [],
     }
   if (!(error instanceof EvaluationEnded)) throw error
-  return { outcome: 'refused', code: 'TOO_LARGE_RENDERED', message: tooMuchWork, details: [] }
+  const { mapping } = error
+  const message = mapping === undefined ? tooMuchWork : `mapping "${mapping}": ${tooMuchWork}`
+  return { outcome: 'refused', code: 'TOO_LARGE_RENDERED', message, details: [], mapping }
 }

@@ -4,21 +4,19 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { workerData } from 'node:worker_threads'
 import { createSharedTexts } from '../compile/fields/texts.ts'
 import { compileMapping, type Shared } from '../compile/mapping.ts'
-import { type Found, inOrder } from '../compile/match/decision-index.ts'
-import { type Group, indexGroup } from '../compile/match/group-index.ts'
+import { inOrder } from '../compile/match/decision-index.ts'
 import { compileResolving, type Resolving } from '../compile/resolving.ts'
 import { compileRules } from '../resolve/admit/rules.ts'
 import type { Covering } from '../resolve/explain.ts'
-import { type Containment, ContainmentLimit } from '../resolve/model/containment.ts'
+import type { Containment } from '../resolve/model/containment.ts'
 import type { Decision, HookRequest } from '../resolve/model/decision.ts'
-import type { Program } from '../resolve/model/program.ts'
+import type { Candidate, Program } from '../resolve/model/program.ts'
 import type { Explanation } from '../resolve/model/trace.ts'
 import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
 import type { ThreadData } from '../threads/thread.ts'
 import { type TransformAnswer, type TransformCall, TransformError } from '../transform/port.ts'
 import {
   type FromThread,
-  type LoadOrder,
   phases,
   type RunOrder,
   type SentMapping,
@@ -37,14 +35,6 @@ const randomness = { mint: randomUUID, randomId: () => randomBytes(6).toString('
 
 port.on('message', (order: ToThread) => {
   switch (order.type) {
-    case 'load':
-      load(order)
-      break
-    case 'forget':
-      generations.clear()
-      programs.clear()
-      parts = createParts()
-      break
     case 'transformed':
       waiting.get(order.job)?.resolve(order.answer)
       break
@@ -58,28 +48,28 @@ port.on('message', (order: ToThread) => {
   }
 })
 
-/** A generation, with the mappings that were sent. */
 interface Loaded {
   readonly resolving: Resolving
   /** Those of the mappings, in matching order. */
   readonly numbers: Int32Array
-  readonly buckets: Map<number, Group>
 }
 
 function createParts(): Shared {
   return { ...createSharedTexts({ keepsTrees: true }), schemas: new Map() }
 }
 
-function load({ generation, settings, mappings, buckets }: LoadOrder): void {
-  if (settings !== undefined) {
-    const { numbers } = settings
-    generations.set(generation, { resolving: compileSettings(settings), numbers, buckets: new Map() })
+function load({ generation, forgets, settings, mappings }: RunOrder): Loaded {
+  if (forgets) {
+    generations.clear()
+    programs.clear()
+    parts = createParts()
   }
+  if (settings !== undefined)
+    generations.set(generation, { resolving: compileSettings(settings), numbers: settings.numbers })
   mappings.forEach(compile)
-  const loaded = loadedOf(generation)
-  const equalitiesOf = (position: number) => programAt(loaded)(position).matcher.equalities
-  for (const [number, positions] of buckets)
-    loaded.buckets.set(number, indexGroup(undefined, [...positions], equalitiesOf))
+  const loaded = generations.get(generation)
+  if (loaded === undefined) throw new Error('The request is about settings that were not loaded.')
+  return loaded
 }
 
 function compileSettings({ settings, endpoints, catalog }: SettingsContent): Resolving {
@@ -97,20 +87,27 @@ function compile({ number, id, label: place, value }: SentMapping): void {
 const elsewhere = () => Promise.reject(new Error('Transforms run elsewhere.'))
 
 async function run(order: RunOrder): Promise<void> {
-  const { job, generation, seed, explain } = order
-  const loaded = loadedOf(generation)
-  seedRandom(seed)
+  const { job, covering, explain } = order
+  const { resolving, numbers } = load(order)
   const request: HookRequest = { ...order.request, payload: undefined, isUndecoded: true }
-  const options: ResolveOptions = { containment: containmentOf(order), callTransform: callerOf(order) }
-  Atomics.store(shared, slots.phase, phases.resolving)
-  const { covering } = order
-  const decider = loaded.resolving.over(
-    (given) => {
-      // Programs that other requests make the thread forget, while this one awaits a transform, are still needed.
-      const candidates = [...inOrder(foundIn(order, loaded, given), programAt(loaded))].values()
-      return { covering, next: () => candidates.next().value }
+  const progress: Progress = { mapping: 0 }
+  const options: ResolveOptions = { containment, callTransform: callerOf(job, progress) }
+  const found = order.found.map(({ positions, params }) => ({ bucket: [...positions], params }))
+  // Programs that other requests make the thread forget, while this one awaits a transform, are still needed.
+  const enabled = [...inOrder(found, (position) => programs.get(numbers[position] ?? 0))]
+  goOn(progress)
+  const decider = resolving.over(
+    () => {
+      const candidates = enabled.values()
+      const next = (): Candidate | undefined => {
+        const { value } = candidates.next()
+        progress.mapping = value?.program.number ?? 0
+        goOn(progress)
+        return value
+      }
+      return { covering, next }
     },
-    () => coveringOf(order, loaded),
+    () => coveringOf(order, enabled),
   )
   const result: Decision | Explanation =
     explain === undefined
@@ -120,59 +117,32 @@ async function run(order: RunOrder): Promise<void> {
   post({ type: 'done', job, result })
 }
 
-function loadedOf(generation: number): Loaded {
-  const loaded = generations.get(generation)
-  if (loaded === undefined) throw new Error('The request is about settings that were not loaded.')
-  return loaded
-}
-
-function programAt({ numbers }: Loaded): (position: number) => Program {
-  return (position) => {
-    const program = programs.get(numbers[position] ?? 0)
-    if (program === undefined) throw new Error('The request is about mappings that were not loaded.')
-    return program
-  }
-}
-
-/** Leaves out mappings that cannot match, unless the main thread has, which cannot where it has not read the payload. */
-function foundIn(
-  { found, isIndexed }: RunOrder,
-  { buckets }: Loaded,
-  request?: HookRequest,
-): readonly Found[] {
-  return found.flatMap(({ bucket: number, params }) => {
-    const { all, find } = buckets.get(number) ?? { all: [], find: () => [] }
-    const matching = isIndexed || request === undefined ? [all] : find(request)
-    return matching.map((bucket) => ({ bucket, params }))
-  })
-}
-
-function coveringOf(order: RunOrder, loaded: Loaded): readonly Covering[] {
-  const enabled = [...inOrder(foundIn(order, loaded), programAt(loaded))]
+function coveringOf({ explain }: RunOrder, enabled: readonly Candidate[]): readonly Covering[] {
   const covering: Covering[] = enabled.map(({ program, params }) => {
     const { id: mapping, place } = program
     return { mapping, place, params, program }
   })
-  for (const [position, disabled] of order.explain?.disabled ?? []) covering.splice(position, 0, disabled)
+  for (const [position, disabled] of explain?.disabled ?? []) covering.splice(position, 0, disabled)
   return covering
 }
 
-/** Numbers the work in order, so that a second attempt gives the same work the same number. */
-function containmentOf({ failed }: RunOrder): Containment {
-  let work = 0
-  return {
-    beginUnbounded: () => {
-      work += 1
-      Atomics.store(shared, slots.work, work)
-      if (failed.includes(work)) throw new ContainmentLimit()
-    },
-    checkTime: () => {},
-  }
+/** The number of the mapping that a request tries. */
+interface Progress {
+  mapping: number
+}
+
+function goOn({ mapping }: Progress): void {
+  Atomics.store(shared, slots.mapping, mapping)
+  Atomics.store(shared, slots.phase, phases.resolving)
+}
+
+const containment: Containment = {
+  beginUnbounded: () => void Atomics.add(shared, slots.work, 1),
+  checkTime: () => {},
 }
 
 /** Calls transforms through the main thread, which remembers their answers. */
-function callerOf({ job }: RunOrder): CallTransform {
-  const { random } = Math
+function callerOf(job: number, progress: Progress): CallTransform {
   let calls = 0
   return async (mapping, _transform, all: TransformCall) => {
     const { rawBody: _rawBody, onCall: _onCall, onStop: _onStop, ...given } = all
@@ -185,8 +155,7 @@ function callerOf({ job }: RunOrder): CallTransform {
     } finally {
       waiting.delete(job)
       // Another request may have run meanwhile.
-      Math.random = random
-      Atomics.store(shared, slots.phase, phases.resolving)
+      goOn(progress)
     }
   }
 }
@@ -197,16 +166,5 @@ function post(message: FromThread): void {
     port.postMessage(message)
   } catch {
     port.postMessage(JSON.parse(JSON.stringify(message)))
-  }
-}
-
-/** Seeds the random numbers of expressions. The generator is mulberry32: https://github.com/cprosche/mulberry32 */
-function seedRandom(seed: number): void {
-  let state = seed
-  Math.random = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }

@@ -1,10 +1,9 @@
 /**
  * Provides the evaluator threads. They are few, start when a request first needs one, and end when they are idle. Each
- * has one request at a time. A thread that exceeds its deadline or its memory is ended, and its request begins again in
- * another thread, where the piece of work during which the thread was ended fails at once.
+ * has one request at a time. A thread that exceeds its deadline or its memory is ended, and its request is refused; those
+ * that await a transform in it begin again in another thread.
  */
 
-import { randomInt } from 'node:crypto'
 import type { Found } from '../compile/match/decision-index.ts'
 import type { Decision, HookRequest } from '../resolve/model/decision.ts'
 import type { Program } from '../resolve/model/program.ts'
@@ -46,8 +45,6 @@ const maxClockMs = 30_000
 const memoryMb = 256
 /** The memory of one mapping. */
 const memoryMbOfMapping = 0.05
-/** A request for which this many threads were ended is not tried again. */
-const maxAttempts = 3
 /** The requests of a thread that may await transforms while it runs others, and the bytes of their bodies. */
 const maxAside = 200
 const maxAsideBytes = 8 * 1_048_576
@@ -68,8 +65,6 @@ export interface EvaluatorJob {
   readonly generation: Generation
   readonly request: HookRequest
   readonly found: readonly Found[]
-  /** True if only mappings that may match were found. Otherwise all that cover the endpoint were. */
-  readonly isIndexed: boolean
   /** Number of mappings that cover the endpoint. */
   readonly covering: number
   /** Absent: the request is resolved. */
@@ -86,9 +81,16 @@ export class EvaluatorsBusy extends Error {
   override readonly name = 'EvaluatorsBusy'
 }
 
-/** Thrown if too many threads were ended for the request. */
+/** Thrown if the thread of the request was ended. */
 export class EvaluationEnded extends Error {
   override readonly name = 'EvaluationEnded'
+  /** The mapping that was tried. Absent: the body was read. */
+  readonly mapping: string | undefined
+
+  constructor(mapping: string | undefined) {
+    super('the thread of the request was ended')
+    this.mapping = mapping
+  }
 }
 
 export interface Evaluators {
@@ -101,10 +103,7 @@ export interface Evaluators {
 /** A job with its state. */
 interface Running extends EvaluatorJob {
   readonly id: number
-  readonly seed: number
-  readonly failed: number[]
   readonly result: PromiseWithResolvers<Decision | Explanation>
-  attempts: number
 }
 
 export function createEvaluators({ timers }: { readonly timers: Timers }): Evaluators {
@@ -114,7 +113,7 @@ export function createEvaluators({ timers }: { readonly timers: Timers }): Evalu
     maxWorkers: maxThreads,
     idleMs,
     waitMs,
-    start: (events) => new Worker(events, watch, beginAgain),
+    start: (events) => new Worker(events, watch, { beginAgain, refuse }),
     // One sender never gets all threads.
     mayRun: ({ request: { sender } }, running) =>
       sender === undefined ||
@@ -124,21 +123,13 @@ export function createEvaluators({ timers }: { readonly timers: Timers }): Evalu
   let nextJob = 1
   let isClosed = false
 
-  /**
-   * Begins the job of an ended thread again, without the piece of work during which the thread was ended. Without `work`
-   * the job had no part in that.
-   */
-  function beginAgain(job: Running, work?: number): void {
-    if (isClosed) job.result.reject(new EvaluatorsBusy('the gateway stops'))
-    else if (work === 0)
-      job.result.reject(new Error('the thread of the request ended before it read the body'))
-    else if (work !== undefined && job.attempts === maxAttempts)
-      job.result.reject(new EvaluationEnded('the request exceeds the limit of time or memory'))
-    else {
-      if (work === undefined) job.attempts -= 1
-      else job.failed.push(work)
-      pool.addFirst(job)
-    }
+  function beginAgain(job: Running): void {
+    if (isClosed) refuse(job)
+    else pool.addFirst(job)
+  }
+
+  function refuse({ result }: Running, reason?: Error): void {
+    result.reject(isClosed ? new EvaluatorsBusy('the gateway stops') : reason)
   }
 
   function isFull({ sender, rawBody }: HookRequest): boolean {
@@ -157,7 +148,7 @@ export function createEvaluators({ timers }: { readonly timers: Timers }): Evalu
     async run(job) {
       if (isClosed || isFull(job.request)) throw new EvaluatorsBusy('too many requests wait for a thread')
       const result = Promise.withResolvers<Decision | Explanation>()
-      pool.add({ ...job, id: nextJob++, seed: randomInt(2 ** 31), failed: [], result, attempts: 0 })
+      pool.add({ ...job, id: nextJob++, result })
       return result.promise
     },
     async close() {
@@ -170,46 +161,46 @@ export function createEvaluators({ timers }: { readonly timers: Timers }): Evalu
   }
 }
 
-/** Begins the job of an ended thread again. Without `work` the job had no part in that. */
-type BeginAgain = (job: Running, work?: number) => void
+/** What becomes of the jobs of an ended thread. */
+interface Ends {
+  beginAgain(job: Running): void
+  refuse(job: Running, reason: Error): void
+}
 
 /** Runs jobs in one thread, one at a time. A job that awaits a transform is put aside for others. */
 class Worker implements PoolWorker<Running> {
   readonly #events: WorkerEvents<Running>
   readonly #watch: ThreadWatch
-  readonly #beginAgain: BeginAgain
+  readonly #ends: Ends
   readonly #thread = startThread<ToThread, FromThread>({
     program: programFile('./evaluator-thread.ts', import.meta.url),
     name: 'evaluator',
     slots: Object.keys(slots).length,
   })
-  readonly #sent = createSent((message) => this.#thread.post(message))
-  /** The jobs that await a transform, with the number of the piece of work that each began last. */
-  readonly #aside = new Map<Running, number>()
+  readonly #sent = createSent()
+  /** The jobs that await a transform. */
+  readonly #aside = new Set<Running>()
   #current: Running | undefined
 
-  constructor(events: WorkerEvents<Running>, watch: ThreadWatch, beginAgain: BeginAgain) {
+  constructor(events: WorkerEvents<Running>, watch: ThreadWatch, ends: Ends) {
     this.#events = events
     this.#watch = watch
-    this.#beginAgain = beginAgain
+    this.#ends = ends
     this.#thread.owner = { heard: (message) => this.#heard(message), lost: () => events.ended() }
   }
 
   run(job: Running): void {
-    job.attempts += 1
-    const order = orderOf(job, this.#sent.send(job))
-    this.#goOn(job, 0)
+    const order = orderOf(job, this.#sent.add(job))
+    this.#goOn(job)
     this.#thread.post(order)
   }
 
-  /** A thread that ends must not seem to have ended during the work of another request. */
-  #goOn(job: Running, work: number): void {
+  #goOn(job: Running): void {
     this.#current = job
     // Nothing else may keep a process that only tests or tries mappings.
     this.#thread.keepAlive(true)
-    Atomics.store(this.#thread.shared, slots.work, work)
     Atomics.store(this.#thread.shared, slots.phase, phases.loading)
-    const limitMb = memoryMb + memoryMbOfMapping * this.#sent.mappings.size
+    const limitMb = memoryMb + memoryMbOfMapping * this.#sent.size()
     const deadline = createDeadline(this.#thread.shared, job.request.rawBody.length)
     this.#watch.add(this, {
       thread: this.#thread,
@@ -249,7 +240,7 @@ class Worker implements PoolWorker<Running> {
     const answer = answerOf(job, message)
     const isAside = mayPutAside(job, this.#aside)
     if (isAside) {
-      this.#aside.set(job, Atomics.load(this.#thread.shared, slots.work))
+      this.#aside.add(job)
       this.#rest()
     }
     try {
@@ -257,9 +248,8 @@ class Worker implements PoolWorker<Running> {
       if (!isAside) this.#thread.post(order)
       else if (this.#aside.has(job))
         this.#events.claim(job, () => {
-          const work = this.#aside.get(job) ?? 0
           this.#aside.delete(job)
-          this.#goOn(job, work)
+          this.#goOn(job)
           this.#thread.post(order)
         })
     } catch (error) {
@@ -276,17 +266,25 @@ class Worker implements PoolWorker<Running> {
     this.#current = undefined
     this.#watch.remove(this)
     const ended = this.#thread.end()
-    const others = [...this.#aside.keys()]
+    const others = [...this.#aside]
     this.#aside.clear()
-    if (job !== undefined) this.#beginAgain(job, Atomics.load(this.#thread.shared, slots.work))
-    for (const each of others) this.#beginAgain(each)
+    if (job !== undefined) this.#ends.refuse(job, this.#errorOf(job))
+    for (const each of others) this.#ends.beginAgain(each)
     await ended
+  }
+
+  #errorOf({ generation }: Running): Error {
+    const { shared } = this.#thread
+    if (Atomics.load(shared, slots.phase) === phases.loading)
+      return new Error('the thread of the request ended before it read the body')
+    const tried = Atomics.load(shared, slots.mapping)
+    return new EvaluationEnded(generation.programs.find(({ number }) => number === tried)?.id)
   }
 }
 
 /** The requests that await transforms in one thread are limited in number and bytes. */
-function mayPutAside({ request: { rawBody } }: Running, aside: ReadonlyMap<Running, number>): boolean {
-  const bytes = [...aside.keys()].reduce((sum, { request }) => sum + request.rawBody.length, rawBody.length)
+function mayPutAside({ request: { rawBody } }: Running, aside: ReadonlySet<Running>): boolean {
+  const bytes = [...aside].reduce((sum, { request }) => sum + request.rawBody.length, rawBody.length)
   return aside.size < maxAside && bytes <= maxAsideBytes
 }
 
@@ -339,67 +337,49 @@ export function createDeadline(shared: Int32Array, bytes: number): Deadline {
   }
 }
 
-/** Content sent to one thread. */
-interface Sent {
-  /** By number. */
-  readonly mappings: ReadonlySet<number>
-  /** Sends what the job needs besides. However many mappings that is, a request that finds the same again costs no more. */
-  send(job: Running): RunOrder['found']
-}
+type Content = Pick<RunOrder, 'forgets' | 'settings' | 'mappings'>
 
-function createSent(post: (message: ToThread) => void): Sent {
-  /** The buckets of each generation, with their numbers. */
-  const generations = new Map<number, Map<Found['bucket'], number>>()
+/** Remembers the content that was sent to one thread. */
+function createSent() {
+  const generations = new Set<number>()
   const mappings = new Set<number>()
-  let lastBucket = 0
-
-  function load({ generation, found }: Running): void {
-    const { id, programs, settings, mapping } = generation
-    const needed = [...new Set(found.flatMap(({ bucket }) => bucket))].flatMap(
-      (position) => programs[position] ?? [],
-    )
-    const missing = needed.filter(({ number }) => !mappings.has(number))
-    const isFull =
-      (missing.length > 0 && mappings.size + missing.length > maxMappings) ||
-      (!generations.has(id) && generations.size === maxGenerations)
-    if (isFull) {
-      generations.clear()
-      mappings.clear()
-      post({ type: 'forget' })
-    }
-    const buckets = generations.get(id) ?? new Map()
-    const added = found.filter(({ bucket }) => !buckets.has(bucket))
-    post({
-      type: 'load',
-      generation: id,
-      ...(!generations.has(id) && { settings: settings() }),
-      mappings: (isFull ? needed : missing).map((program) => mapping(program)),
-      buckets: new Map(added.map(({ bucket }, index) => [lastBucket + 1 + index, Int32Array.from(bucket)])),
-    })
-    for (const { number } of needed) mappings.add(number)
-    for (const { bucket } of added) buckets.set(bucket, ++lastBucket)
-    generations.set(id, buckets)
-  }
+  /** Those whose mappings were sent: a request that finds the same again costs no more, however many mappings that is. */
+  let buckets = new WeakSet<Found['bucket']>()
 
   return {
-    mappings,
-    send(job) {
-      const numberOf = ({ bucket }: Found) => generations.get(job.generation.id)?.get(bucket)
-      if (!generations.has(job.generation.id) || job.found.some((each) => numberOf(each) === undefined))
-        load(job)
-      return job.found.map((each) => ({ bucket: numberOf(each) ?? 0, params: each.params }))
+    /** Returns the number of mappings. */
+    size: () => mappings.size,
+    /** Returns what the job needs besides. */
+    add({ generation: { id, programs, settings, mapping }, found }: Running): Content {
+      const isNew = !generations.has(id)
+      const forgets = mappings.size >= maxMappings || (isNew && generations.size >= maxGenerations)
+      if (forgets) {
+        generations.clear()
+        mappings.clear()
+        buckets = new WeakSet()
+      }
+      const positions = found.flatMap(({ bucket }) => (buckets.has(bucket) ? [] : bucket))
+      const needed = new Set(positions.flatMap((position) => programs[position] ?? []))
+      const missing = [...needed].filter(({ number }) => !mappings.has(number))
+      for (const { bucket } of found) buckets.add(bucket)
+      for (const { number } of missing) mappings.add(number)
+      const isSent = generations.has(id)
+      generations.add(id)
+      return { forgets, ...(!isSent && { settings: settings() }), mappings: missing.map(mapping) }
     },
   }
 }
 
-function orderOf(job: Running, found: RunOrder['found']): RunOrder {
+function orderOf(job: Running, content: Content): RunOrder {
   const { endpoint, headers, query, sender, rawBody, id: requestId, dryRun, now } = job.request
-  const { id, generation, isIndexed, covering, explain, failed, seed } = job
+  const { id, generation, covering, explain } = job
+  const found = job.found.map(({ bucket, params }) => ({ positions: Int32Array.from(bucket), params }))
   return {
     type: 'run',
     job: id,
     generation: generation.id,
-    ...{ found, isIndexed, covering, failed, seed },
+    ...content,
+    ...{ found, covering },
     ...(explain && { explain }),
     // A buffer of Node may be part of a larger one, which would be copied as a whole.
     request: {

@@ -1,19 +1,21 @@
 /** Defines the messages between the main thread and an evaluator thread. */
 
-import type { Found } from '../compile/match/decision-index.ts'
 import type { Catalog } from '../compile/snapshot.ts'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import type { Covering, ExplainOptions } from '../resolve/explain.ts'
 import type { Decision, HookRequest } from '../resolve/model/decision.ts'
+import type { Candidate } from '../resolve/model/program.ts'
 import type { Explanation } from '../resolve/model/trace.ts'
 import type { TransformAnswer, TransformCall, TransformError } from '../transform/port.ts'
 
 /** The positions of the integers that both sides see. */
 export const slots = {
-  /** The number of the unbounded piece of work that the current request began last, from 1; 0 before the first. */
+  /** Counts the unbounded pieces of work that requests have begun. */
   work: 0,
   /** One of `phases`. */
   phase: 1,
+  /** The number of the mapping that the current request tries; 0 before the first. */
+  mapping: 2,
 } as const
 
 export const phases = {
@@ -43,9 +45,11 @@ export type SentRequest = Omit<HookRequest, 'payload' | 'unwrapped' | 'isForm' |
 /** Lacks the parts of a transform's call that the main thread has anyway. */
 export type SentCall = Omit<TransformCall, 'rawBody' | 'onCall' | 'onStop'>
 
-/** Mappings of one path. The bucket was sent before. */
-export interface SentFound extends Pick<Found, 'params'> {
-  readonly bucket: number
+/** Mappings of one path. */
+export interface SentFound {
+  /** Their positions among those of the generation. */
+  readonly positions: Int32Array
+  readonly params: Candidate['params']
 }
 
 export interface ExplainOrder extends Pick<ExplainOptions, 'decided' | 'maxCandidates'> {
@@ -58,35 +62,21 @@ export interface RunOrder {
   readonly job: number
   /** The generation whose settings apply. */
   readonly generation: number
+  /** True if content sent before is no longer used. */
+  readonly forgets: boolean
+  /** Absent: they were sent before. */
+  readonly settings?: SettingsContent
+  /** Those that were not sent before. */
+  readonly mappings: readonly SentMapping[]
   readonly found: readonly SentFound[]
-  /** True if only mappings that may match were found. Otherwise all that cover the endpoint were. */
-  readonly isIndexed: boolean
   /** Number of mappings that cover the endpoint. */
   readonly covering: number
   readonly request: SentRequest
   /** Absent: the request is resolved. */
   readonly explain?: ExplainOrder
-  /** The pieces of work during which a thread was ended. Each of them fails at once. */
-  readonly failed: readonly number[]
-  /** The seed of the random numbers of expressions, so that a second attempt gets the same ones. */
-  readonly seed: number
-}
-
-/** The content that a run needs besides what was sent before. */
-export interface LoadOrder {
-  readonly type: 'load'
-  readonly generation: number
-  /** Absent: they were sent before. */
-  readonly settings?: SettingsContent
-  readonly mappings: readonly SentMapping[]
-  /** By their numbers: the positions of mappings among those of the generation. */
-  readonly buckets: ReadonlyMap<number, Int32Array>
 }
 
 export type ToThread =
-  | LoadOrder
-  /** Content sent before is no longer used. */
-  | { readonly type: 'forget' }
   | RunOrder
   | TransformReply<'transformed', { readonly answer: TransformAnswer }>
   | TransformReply<'transform-failed', { readonly error: SentTransformError }>

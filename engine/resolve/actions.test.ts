@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDecisions } from '../compile/decision-fixture.ts'
 import { requestOf, snapshotOf } from '../compile/fixture.ts'
-import { ContainmentLimit } from './model/containment.ts'
 
 testDecisions(String.raw`
 # vars are computed in order, and later ones see earlier ones, also absent ones
@@ -63,17 +62,4 @@ test('a request with too many actions is refused before any is rendered, and one
   assert.equal(many.outcome === 'accepted' && many.actions.length, 100)
   const tooMany = await decide(200_000)
   assert.equal('code' in tooMany && tooMany.code, 'TOO_MANY_ACTIONS')
-})
-
-test('a request whose thread was ended is refused, and is not a failure of the engine', async () => {
-  const beginUnbounded = () => {
-    throw new ContainmentLimit()
-  }
-  const snapshot = await snapshotOf([{ id: 'm', message: '{{#each a}}{{#each this}}x{{/each}}{{/each}}' }])
-  for (const request of [requestOf({ a: [[1]] }), requestOf({}, { isUndecoded: true })]) {
-    const decision = await snapshot.resolve(request, { containment: { beginUnbounded, checkTime: () => {} } })
-    assert.ok('code' in decision)
-    assert.deepEqual([decision.outcome, decision.code], ['refused', 'TOO_LARGE_RENDERED'])
-    assert.match(decision.message, /exceeds the limit of time or memory/)
-  }
 })

@@ -12,7 +12,7 @@ import {
 } from '../../resolve/model/scope.ts'
 import { describeTree, refuseMistakes } from './common-mistakes.ts'
 import { equalitiesOfCondition } from './condition.ts'
-import { createLibraryExpression, limitOf } from './evaluate.ts'
+import { createLibraryExpression } from './evaluate.ts'
 import { evaluationError } from './failure.ts'
 import { choicesOf, literalTypeOf } from './literals.ts'
 import { type RootName, resolveNames, variableOf } from './names.ts'
@@ -80,7 +80,7 @@ export function compileExpression(
       return await whole(payload, valuesOf(readers, scope, payload), scope.request.now)
     } catch (cause) {
       if (cause instanceof NeedsThread) throw cause
-      throw evaluationError(limitOf(cause), source, offset)
+      throw evaluationError(cause, source, offset)
     }
   }
   return {

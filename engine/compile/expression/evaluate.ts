@@ -3,8 +3,6 @@
  * that an expression takes depends on the payload.
  */
 
-import { ContainmentLimit } from '../../resolve/model/containment.ts'
-import { thrownLimit } from './fault.ts'
 import { pinFunctions, registerFunctions, timeVariable } from './functions.ts'
 import { type ParsedExpression, parseExpression } from './parse.ts'
 import { makePlain } from './plain.ts'
@@ -54,11 +52,4 @@ export function createLibraryExpression(
  */
 function mayWrite({ type, group }: SyntaxNode): boolean {
   return group !== undefined || type === 'transform'
-}
-
-/** A piece of work for which a thread was ended fails like an expression that takes too long. */
-export function limitOf(error: unknown): unknown {
-  return error instanceof ContainmentLimit
-    ? thrownLimit('it takes more time or memory than one expression may', 'D1012')
-    : error
 }

@@ -5,7 +5,7 @@
 
 import { type Path, writePath } from '../../config/values/path.ts'
 import { compileRegex, type Regex, RegexLimitError, RegexSyntaxError } from '../../regex/regex.ts'
-import { type Containment, ContainmentLimit } from '../../resolve/model/containment.ts'
+import type { Containment } from '../../resolve/model/containment.ts'
 import { ClauseError } from '../../resolve/model/program.ts'
 import type { Report } from '../fields/report.ts'
 import { warnOfSlashes } from './foreign-syntax.ts'
@@ -199,9 +199,7 @@ function isFound(regex: Regex, value: unknown, containment: Containment, path: P
     containment.checkTime()
     return found
   } catch (cause) {
-    if (cause instanceof RegexLimitError) throw new ClauseError(writePath(path), cause.message, { cause })
-    if (!(cause instanceof ContainmentLimit)) throw cause
-    const message = 'the regular expression takes too many steps for a text of that length'
-    throw new ClauseError(writePath(path), message, { cause })
+    if (!(cause instanceof RegexLimitError)) throw cause
+    throw new ClauseError(writePath(path), cause.message, { cause })
   }
 }

@@ -6,7 +6,6 @@ import { isRecord } from '../../config/values/is-record.ts'
 import { didYouMean } from '../../config/values/nearest.ts'
 import { type Path, readPointer } from '../../config/values/path.ts'
 import { compileRegex, RegexLimitError, RegexSyntaxError } from '../../regex/regex.ts'
-import { ContainmentLimit } from '../../resolve/model/containment.ts'
 import type { FieldError } from '../../resolve/model/decision.ts'
 import type { CheckPayload } from '../../resolve/model/program.ts'
 import type { Report } from '../fields/report.ts'
@@ -100,7 +99,6 @@ function checkerOf(validate: ValidateFunction): CheckPayload {
 }
 
 function limitOf(error: unknown): FieldError['message'] {
-  if (error instanceof ContainmentLimit) return 'takes more work to check than one request may'
   if (error instanceof RegexLimitError) return error.message
   if (error instanceof RangeError) return 'is nested too deeply to check'
   throw error

@@ -8,8 +8,7 @@ import { processorMs } from './processor-time.ts'
 
 export interface Containment {
   /**
-   * Announces work whose time is not linear in the size of the payload. @throws NeedsThread on the main loop,
-   * ContainmentLimit if a thread was ended during this work before
+   * Announces work whose time is not linear in the size of the payload. @throws NeedsThread on the main loop
    */
   beginUnbounded(): void
   /**
@@ -22,11 +21,6 @@ export interface Containment {
 /** Thrown on the main loop if an evaluator thread has to resolve the request from its beginning. */
 export class NeedsThread extends Error {
   override readonly name = 'NeedsThread'
-}
-
-/** Thrown in an evaluator thread in place of work during which a thread was ended before. */
-export class ContainmentLimit extends Error {
-  override readonly name = 'ContainmentLimit'
 }
 
 /** The containment for processes that serve one user, such as commands. It allows everything. */

@@ -3,7 +3,7 @@
 import { formatPlace } from '../../config/file/diagnostic-text.ts'
 import { type Path, writePath } from '../../config/values/path.ts'
 import { TransformError } from '../../transform/port.ts'
-import { ContainmentLimit, NeedsThread } from './containment.ts'
+import { NeedsThread } from './containment.ts'
 import type { FieldError, Refusal } from './decision.ts'
 
 /** The codes are API and stay. The sentence explains the code; the message of a refusal says more. */
@@ -55,7 +55,7 @@ export class RefusalError extends Error {
   }
 }
 
-/** The message for a request whose thread was ended, if no field of the mapping is to blame. */
+/** The message for a request whose thread was ended. */
 export const tooMuchWork = 'the request exceeds the limit of time or memory'
 
 /**
@@ -73,8 +73,6 @@ export function badAnswer(by: string, problem: string): TransformError {
  */
 export function refuse(error: unknown, folder: string, mapping?: string): Refusal {
   if (error instanceof NeedsThread) throw error
-  if (error instanceof ContainmentLimit)
-    return refuse(new RefusalError('TOO_LARGE_RENDERED', tooMuchWork), folder, mapping)
   if (error instanceof TransformError) return failed(error, folder, mapping)
   if (!(error instanceof RefusalError)) {
     return {
