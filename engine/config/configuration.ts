@@ -144,4 +144,9 @@ export type Loaded =
       readonly watched: readonly string[]
       /** The digest of what could be read. */
       readonly digest: string
+      /**
+       * The settings with the valid mappings, without transforms and tests, so that the other mistakes in them can be
+       * reported at once. Absent if the settings have mistakes.
+       */
+      readonly rest?: Configuration
     }

@@ -118,7 +118,9 @@ async function loadWith(options: LoadOptions, parser: TextParser): Promise<Loade
   const watched = [...context.watched]
   const errors = diagnostics.errors()
   const warnings = diagnostics.warnings()
-  if (!main || errors.length > 0) return { ok: false, diagnostics: [...errors, ...warnings], watched, digest }
+  const isRefused = errors.length > 0
+  const refused = { ok: false, diagnostics: [...errors, ...warnings], watched, digest } as const
+  if (!main || (isRefused && !areSettingsSound(main, diagnostics))) return refused
   const settings = freezeDeep(resolveSettings(main.value, file, (path) => context.resolvePath(path)))
   // For an indented block, returns the place of its key, because the first line below the key concerns something else.
   const locate = (path: Path): Place => {
@@ -127,9 +129,9 @@ async function loadWith(options: LoadOptions, parser: TextParser): Promise<Loade
   }
   const configuration: Configuration = {
     settings,
-    mappings,
+    mappings: isRefused ? mappings.filter(({ value }) => value.transform === undefined) : mappings,
     disabled,
-    tests,
+    tests: isRefused ? [] : tests,
     endpoints,
     digest,
     sharedDigest: context.digest(sharedValue(main.value)),
@@ -143,7 +145,8 @@ async function loadWith(options: LoadOptions, parser: TextParser): Promise<Loade
     unset: [...context.unset].sort(),
     locate,
   }
-  return { ok: true, configuration: Object.freeze(configuration) }
+  Object.freeze(configuration)
+  return isRefused ? { ...refused, rest: configuration } : { ok: true, configuration }
 }
 
 /** Returns why `.env` cannot be read: without its variables, every reference to one would be reported too, with useless advice. */
@@ -156,6 +159,17 @@ async function readEnvironment(context: LoadContext, diagnostics: Diagnostics) {
   } catch (error) {
     return unreadable(place.file, error)
   }
+}
+
+/** True if all mistakes are in mappings and tests. */
+function areSettingsSound(
+  { source, value }: CheckedFile<ConfigurationValue>,
+  diagnostics: Diagnostics,
+): boolean {
+  const { hooks, ...others } = value
+  const ofHooks = Object.keys(hooks).filter((key) => key !== 'mappings')
+  const paths = [...Object.keys(others).map((key) => [key]), ...ofHooks.map((key) => ['hooks', key])]
+  return diagnostics.isSound(source, ...paths)
 }
 
 async function loadMain(
@@ -180,8 +194,9 @@ async function loadMain(
 }
 
 function applyRules({ source, value }: CheckedFile<ConfigurationValue>, diagnostics: Diagnostics): void {
-  if (!diagnostics.isSound(source, [])) return
-  for (const check of rules) diagnostics.report(source, check(value))
+  for (const [reads, check] of rules)
+    if (diagnostics.isSound(source, ...reads.map((key) => key.split('.'))))
+      diagnostics.report(source, check(value))
 }
 
 /** The value of the main file without what each node has for itself and no request is decided by. */

@@ -25,7 +25,7 @@ async function setUp(context: TestContext, files: Readonly<Record<string, string
 
 /** Returns what a load has found, with the place of every entry. */
 function factsOf(loaded: Loaded): unknown {
-  if (!loaded.ok) return { ...loaded, watched: loaded.watched.toSorted() }
+  if (!loaded.ok) return { ...loaded, watched: loaded.watched.toSorted(), rest: undefined }
   const { locate, mappings, disabled, tests, sources, watched, ...rest } = loaded.configuration
   const entries = [...mappings, ...disabled, ...tests].map(({ locate, ...entry }) => ({
     ...entry,

@@ -84,7 +84,7 @@ TOKEN_NAME_SHARED           gateway: { auth: { tokens: [{ name: ada, token: ${ad
 TOKEN_NAME_SHARED           gateway: { auth: { tokens: [{ name: §owner, token: ${admin}, may: read }] } } => gateway.auth.token
 ok                          gateway: { host: 0.0.0.0 }⏎hooks: { enabled: true, token: ${hook}, allowQueryToken: false } ¦ gateway: { host: 0.0.0.0 }⏎hooks: { token: ${hook} }
 # agents
-INVALID_MODEL               defaults: { model: openai/gpt-5, models: { openai/gpt-5: { alias: fast }, anthropic/x: { alias: §fast } } } ¦ defaults: { model: §a/b, models: [c/d] }
+INVALID_MODEL               defaults: { model: openai/gpt-4, models: { openai/gpt-5: { alias: fast }, anthropic/x: { alias: §fast } } } ¦ defaults: { model: §a/b, models: [c/d] }
 INVALID_VALUE               defaults: { models: [§gpt-5] } ¦ defaults: { heartbeat: { quietHours: { from: "22:00", to: §"22:00" } } } ¦ defaults: { retry: { backoff: §25d, maxBackoff: 24d } } ¦ sessions: { compaction: §summarize } ¦ budget: §{}
 INVALID_VALUE+INVALID_VALUE defaults: { heartbeat: { quietHours: { from: §"24:00", to: §"7:00" } } }
 UNKNOWN_TIMEZONE            defaults: { heartbeat: { quietHours: { from: "22:00", to: "07:00", timezone: §Europe/Berlim } } } => Did you mean \`Europe/Berlin\`?
@@ -277,7 +277,7 @@ INVALID_VALUE               {} || mappings/a.yaml: mappings: [{ message: x, sche
 YAML_SYNTAX                 {} || mappings/a.yaml: mappings: [{ message: x, schema: ../a.yaml }, { message: x, schema: ../a.yaml }] || a.yaml: type: §*none
 ~NOT_A_MAPPING_FILE+~NOT_A_MAPPING_FILE+~NOT_A_MAPPING_FILE+~NOT_A_MAPPING_FILE {} || mappings/a.yaml: mappings: [{ message: m }] || mappings/schemas/old.json: §{ "type": "object" } || mappings/schemas/old.yaml: §type: object || mappings/bodies/push.json: §{ "action": "opened", "text": "hello" } || mappings/bodies/list.json: §[{ "id": 1 }] || mappings/package.json: { "name": "x" } || mappings/node_modules/left/mappings.yaml: mapings: broken
 MODEL_WITHOUT_PRICE         agents: { defaults: { model: ollama/llama } } || mappings/a.yaml: endpoints: { github: { budget: { usd: §1 } } }⏎mappings: [{ match: { path: github }, message: hi }] => \`endpoints.github.budget.usd\` counts what models cost
-UNKNOWN_KEY+INVALID_VALUE+INVALID_VALUE+UNKNOWN_KEY+YAML_SYNTAX gateway:⏎  §prot: 1⏎  log: { level: §inof }⏎hooks: { path: / , maxActions: §0 } || mappings/a.yaml: mappings:⏎  - §mesage: x || mappings/b.yaml: mappings: §*none => Did you mean \`port\`?
+UNKNOWN_KEY+INVALID_VALUE+HOOK_PATH_ROOT+INVALID_VALUE+UNKNOWN_KEY+YAML_SYNTAX gateway:⏎  §prot: 1⏎  log: { level: §inof }⏎hooks: { path: §/ , maxActions: §0 } || mappings/a.yaml: mappings:⏎  - §mesage: x || mappings/b.yaml: mappings: §*none => Did you mean \`port\`?
 # a policy of the configuration, and of a file
 ok                          auth: token || auth: none ¦ concurrency: 1 || verify: { provider: github, secret: "" }
 AUTH_NONE_PUBLIC            concurrency: 1 || §auth: none ¦ §auth: none || auth: none

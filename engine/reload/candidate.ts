@@ -8,6 +8,7 @@ import type { Compiled } from '../compile/compile-snapshot.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/file/diagnostic.ts'
+import { inFileOrder } from '../config/file/diagnostics.ts'
 import type { Settings } from '../config/settings.ts'
 import type {
   Bundle,
@@ -162,7 +163,7 @@ class CandidateBuild {
     if (this.#context.isSuperseded()) return { outcome: 'superseded' }
     if (!loaded.ok) {
       this.#reportWatched(watched)
-      return this.#rejected(loaded.diagnostics)
+      return this.#rejected(await this.#withFaultsOfRest(loaded))
     }
     const held = holdBootSettings(loaded.configuration, live?.snapshot.settings ?? this.#context.boot)
     const modules = wantedModules(held.configuration)
@@ -268,6 +269,20 @@ class CandidateBuild {
   /** Files that are not on the disk cannot be watched. */
   #reportWatched(paths: readonly string[]): void {
     if (!this.#context.kept && !this.#context.changed) this.#context.onWatched(paths)
+  }
+
+  /** Reports errors of compiling together with those of loading, so that an author fixes them at once. */
+  async #withFaultsOfRest({
+    diagnostics,
+    rest,
+  }: Extract<Loaded, { ok: false }>): Promise<readonly Diagnostic[]> {
+    if (rest === undefined) return diagnostics
+    // Mistakes that plugins find are reported once the others are fixed.
+    const compiling = Promise.resolve().then(() => this.#parts.compile(rest, undefined))
+    const compiled = await compiling.catch(() => undefined)
+    const more = compiled === undefined || compiled.ok ? [] : compiled.diagnostics
+    const errors = [...diagnostics, ...more].filter(({ severity }) => severity === 'error')
+    return [...inFileOrder(errors), ...diagnostics.filter(({ severity }) => severity !== 'error')]
   }
 
   #rejected(diagnostics: readonly Diagnostic[]): Built {

@@ -5,7 +5,7 @@ import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { foreignKey } from '../schema/foreign-keys.ts'
 import { channelName } from '../values/channel-name.ts'
 import { isLoopback } from '../values/loopback.ts'
-import { mailbox, mailboxPath } from '../values/mailbox.ts'
+import { keyOfSource, mailbox, mailboxPath } from '../values/mailbox.ts'
 import { didYouMean } from '../values/nearest.ts'
 import { overlapsPath } from '../values/path-overlap.ts'
 import { checkPrices, checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
@@ -13,27 +13,35 @@ import { checkAliases, checkDefaultModel } from './models.ts'
 import { checkModuleName, moduleName } from './module-name.ts'
 import { checkTokens, secretFaults, sharedTokens, tokenKeys } from './token-rules.ts'
 
-/** They run if every key has a value that its schema allows. */
-export const rules: readonly ((value: ConfigurationValue) => Iterable<Finding>)[] = [
-  checkHookToken,
-  ...tokenKeys.map((key) => (value: ConfigurationValue) => checkTokens(value, key)),
-  sharedTokens,
-  checkQueryToken,
-  checkSessionKeys,
-  checkAgentIds,
-  checkHookPath,
-  ({ hooks }) => checkMailbox(hooks),
-  checkProxies,
-  checkModules,
-  checkStore,
-  ({ agents }) => checkAliases(agents.defaults),
-  ({ agents }) => checkDefaultModel(agents.defaults),
-  ({ agents }) => checkProvider(agents),
-  ({ agents }) => checkPrices(agents),
-  ({ agents }) => checkRetry(agents.defaults),
-  ({ agents }) => checkQuietHours(agents.defaults),
-  checkRoute,
-  checkIssues,
+/** A rule runs only if there are no errors in the keys that it reads. */
+type Rule = readonly [reads: readonly string[], check: (value: ConfigurationValue) => Iterable<Finding>]
+
+const modelKeys = ['agents.defaults.models', 'agents.defaults.model']
+
+/** They run one after the other, because a finding of one can make others needless. */
+export const rules: readonly Rule[] = [
+  [['hooks.enabled', 'hooks.token'], checkHookToken],
+  ...tokenKeys.map((key): Rule => [[key], (value) => checkTokens(value, key)]),
+  [tokenKeys, sharedTokens],
+  [['gateway.host', 'hooks.enabled', 'hooks.allowQueryToken'], checkQueryToken],
+  [['hooks.allowedSessionKeyPrefixes', 'hooks.defaultSessionKey'], checkSessionKeys],
+  [['hooks.allowedAgentIds'], checkAgentIds],
+  [['hooks.path'], checkHookPath],
+  [['hooks.enabled', keyOfSource(mailbox)], ({ hooks }) => checkMailbox(hooks)],
+  [['gateway.trustedProxies'], checkProxies],
+  [['hooks.transforms.modules'], checkModules],
+  [['gateway.store'], checkStore],
+  [['agents.defaults.models'], ({ agents }) => checkAliases(agents.defaults)],
+  [modelKeys, ({ agents }) => checkDefaultModel(agents.defaults)],
+  [
+    [...modelKeys, 'agents.defaults.runner', 'agents.runners', 'agents.providers'],
+    ({ agents }) => checkProvider(agents),
+  ],
+  [[...modelKeys, 'agents.providers', 'agents.prices', 'agents.budget'], ({ agents }) => checkPrices(agents)],
+  [['agents.defaults.retry'], ({ agents }) => checkRetry(agents.defaults)],
+  [['agents.defaults.heartbeat.quietHours'], ({ agents }) => checkQuietHours(agents.defaults)],
+  [['agents.route', 'channels'], checkRoute],
+  [['gateway.issues', 'channels'], checkIssues],
 ]
 
 function* checkHookToken({ hooks }: ConfigurationValue): Iterable<Finding> {
