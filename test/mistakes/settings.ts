@@ -158,7 +158,7 @@ UNKNOWN_KEY          \`secrets\` | secrets: { a: b }
 UNKNOWN_KEY          \`webhooks\` for hooks | webhooks: { enabled: true }
 MISSING_KEY          an expected value under another name | ${goodLines} | mappings/a.yaml: tests: [{ name: t, request: { endpoint: a, payload: {} }, then: { action: agent } }]
 UNKNOWN_KEY          a key of a test that is like nothing | ${goodLines} | mappings/a.yaml: tests: [{ name: t, request: { endpoint: a, body: {} }, expect: { foo: 1 } }]
-FOREIGN_OPERATOR     mistakes of pattern, expression and template, all reported at once | ${goodLines} | mappings/a.yaml: mappings:⏎  - { id: a, match: { path: a }, message: x }⏎  - { id: b, match: { path: b, body: { n: { gt: 1 } } }, message: x }⏎  - { id: c, match: { path: c, when: "a == 'x'" }, message: x }⏎  - { id: d, match: { path: d }, message: "{{#if a}}x" }
+FOREIGN_OPERATOR     mistakes of shape, pattern, expression and template, all reported at once | ${goodLines} | mappings/a.yaml: mappings:⏎  - { id: a, match: { path: a }, acton: wake, message: x }⏎  - { id: b, match: { path: b, body: { n: { gt: 1 } } }, message: x }⏎  - { id: c, match: { path: c, when: "a == 'x'" }, message: x }⏎  - { id: d, match: { path: d }, message: "{{#if a}}x" }
 `,
   ),
   ...mistakes(
