@@ -79,17 +79,11 @@ export async function writeFirst(io: Io, options: CommandOptions): Promise<boole
 
 /** Secrets and data would lie among everything else there, and `.gitignore` would apply to all of it. */
 function refuseCommonFolder(folder: string, { env }: Pick<Io, 'env'>): void {
-  const place = realPath(folder)
-  const homes = [env['HOME'], homedir()].flatMap((home) => (home ? [realPath(home)] : []))
-  const what =
-    place === path.parse(place).root
-      ? 'the root folder'
-      : homes.includes(place)
-        ? 'your home folder'
-        : undefined
-  if (what === undefined) return
+  const common = [path.parse(folder).root, env['HOME'], homedir()].map((each) => realPath(each || '/'))
+  if (!common.includes(realPath(folder))) return
+  const own = path.join('~', 'reveille')
   throw badUsage(
-    `A gateway gets a folder of its own, and this is ${what}: ${folder}\nNothing was written. Make a folder, and start there:\n  mkdir ${path.join('~', 'reveille')} && cd ${path.join('~', 'reveille')}`,
+    `A gateway gets a folder of its own, and this is the root folder or your home folder: ${folder}\nNothing was written. Make a folder, and start there:\n  mkdir ${own} && cd ${own}`,
   )
 }
 
