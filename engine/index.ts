@@ -58,7 +58,6 @@ export { createEvaluators, type Evaluators } from './evaluator/evaluators.ts'
 export { compileFieldPresence, type FieldPresence } from './lint/fields/field-presence.ts'
 export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
-export type { LintCode } from './lint/warnings.ts'
 export { inUtf8 } from './payload/charset.ts'
 export {
   type Fields,

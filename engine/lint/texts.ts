@@ -9,7 +9,7 @@ import { listOfForEach } from '../compile/fields/scope-names.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { braceHints, findHint } from '../config/values/hints.ts'
 import { createExplain, type Sample } from './sample.ts'
-import type { LintCode, Warnings } from './warnings.ts'
+import type { Warning, Warnings } from './warnings.ts'
 
 /** `samples` are those of the mapping's endpoint. */
 export async function lintCondition(
@@ -46,7 +46,7 @@ export function lintWords(entry: MappingEntry, warnings: Warnings): void {
   for (const field of wordFields) {
     const text = entry.value[field as 'message']
     if (typeof text !== 'string') continue
-    const add = (code: LintCode, offset: number, holds: string, hint: string): void =>
+    const add = (code: Warning['code'], offset: number, holds: string, hint: string): void =>
       warnings.add(entry, {
         code,
         path: [field],

@@ -3,28 +3,10 @@
 import type { MappingEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/file/diagnostic.ts'
 import { inFileOrder } from '../config/file/diagnostics.ts'
+import type { lintCodes } from './codes.ts'
 
-/** The codes are API, because a comment in a mapping file may name one. `UNSAFE_CONTENT` comes from compiling. */
-export type LintCode =
-  | 'SHADOWED_MAPPING'
-  | 'DUPLICATE_MATCH'
-  | 'UNKNOWN_FIELD'
-  | 'LIST_FIELD'
-  | 'OTHER_PAYLOAD'
-  | 'CONDITION_VALUE'
-  | 'LITERAL_REFERENCE'
-  | 'LITERAL_TEXT'
-  | 'LITERAL_KEY'
-  | 'MISSING_TESTS'
-  | 'UNSAFE_CONTENT'
-  | 'SHARED_SESSION'
-  | 'SHARED_DEDUPE_KEY'
-  | 'DEAD_COALESCE'
-  | 'UNUSED_ELEMENT'
-  | 'UNFILTERED_ELEMENTS'
-
-interface Warning {
-  readonly code: LintCode
+export interface Warning {
+  readonly code: keyof typeof lintCodes
   /** A sentence without its full stop. */
   readonly message: string
   readonly hint: string

@@ -1,8 +1,8 @@
 /** The table of commands: names, arguments, options, help and examples. The code of a command is loaded when it runs. */
 
+import { lintCodes } from '@reveille/engine/text'
 import { InvalidArgumentError, type Option } from 'commander'
 import { routes } from '../api/routes/index.ts'
-import { listCodes } from './authoring/lint/codes.ts'
 import { type CommandRow, type CommandRows, option, whole } from './command-parts.ts'
 import type { CommandOptions, Io } from './io.ts'
 import {
@@ -150,7 +150,7 @@ const authoring: CommandRows = {
     ],
     help: `
 Besides the warnings of loading, it reports a mapping that
-${listCodes()}
+${described(lintCodes)}
 
 The bodies of tests are samples too. A comment lets one finding be:
   # reveille-lint-disable-next-line CODE`,
@@ -268,9 +268,7 @@ const reading: CommandRows = {
     json: 'answer as JSON: {items, next}',
     help: `
 Each kind has filters of its own: \`reveille runs --help\` names those of runs.
-${Object.entries(kinds)
-  .map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`)
-  .join('\n')}`,
+${described(Object.fromEntries(Object.entries(kinds).map(([name, { about }]) => [name, about])))}`,
     examples: ['reveille list runs --state failed', 'reveille list mappings'],
     run: async () => (await import('./records/records.ts')).list,
   },
@@ -579,6 +577,14 @@ export const commands = (connecting: CommandRows): CommandRows => ({
 
 function asking(rows: CommandRows): CommandRows {
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, gateway: true }]))
+}
+
+/** A line of help for each name. */
+function described(names: Readonly<Record<string, string>>): string {
+  const width = Math.max(...Object.keys(names).map((name) => name.length))
+  return Object.entries(names)
+    .map(([name, about]) => `  ${name.padEnd(width)}  ${about}`)
+    .join('\n')
 }
 
 /** Collects the values of an option that may be given several times. */

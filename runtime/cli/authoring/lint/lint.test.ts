@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { lintCodes } from '@reveille/engine/text'
 import { assertAnswer, createCommandLine, testTranscript } from '../../io-fixture.ts'
-import { lintCodes } from './codes.ts'
 
 const shadowed = `mappings:
   - id: all

@@ -4,14 +4,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Diagnostic, inFileOrder, type LintSample, lintConfiguration } from '@reveille/engine'
-import { nearestName } from '@reveille/engine/text'
+import { lintCodes, nearestName } from '@reveille/engine/text'
 import { parseJson } from '@reveille/kit'
 import { badUsage } from '../../command-failure.ts'
 import { findConfiguration, load, reportDiagnostics, reportUnset } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { readRequestFile } from '../../request-file.ts'
 import { withCompiled } from '../compile.ts'
-import { lintCodes } from './codes.ts'
 
 export async function lint(io: Io, options: CommandOptions): Promise<number> {
   const allowed = checkCodes(options.allow ?? [])
