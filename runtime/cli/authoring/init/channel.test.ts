@@ -167,7 +167,7 @@ test('what cannot be done is refused with the ways to do it, and nothing is writ
   await write('reveille.yaml', 'channels: { terminal: {} }\n')
   await play(`
 1 $ init channel terminal
-! reveille.yaml: It has channels.terminal already. Nothing was written.
+! reveille.yaml: It has channels.terminal already. The file is unchanged.
 `)
   assert.equal(await read('reveille.yaml'), 'channels: { terminal: {} }\n')
 })

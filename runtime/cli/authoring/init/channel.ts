@@ -1,17 +1,16 @@
 /** `reveille init channel`: asks for what a channel needs, tries it, and adds it to the configuration. */
 
 import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import type { Settings } from '@reveille/engine'
 import type { ChannelHealth } from '@reveille/kit'
 import { offerOf, type PluginProblem, PluginSetupError, tryChannel } from '../../../plugin/index.ts'
 import { addToEnvFile, readEnvFile } from '../../../scaffold/add-to-env-file.ts'
 import { addToConfiguration, escapeReferences } from '../../../scaffold/edit-configuration.ts'
-import { NotEditable } from '../../../scaffold/parsed-text.ts'
 import { replaceFile } from '../../../scaffold/replace-file.ts'
-import { badUsage, failure } from '../../command-failure.ts'
+import { badUsage } from '../../command-failure.ts'
 import { configWords, findConfiguration, load, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
+import { editOrFail, envFileOf } from '../../webhooks/connection-file.ts'
 import { type Gathered, gather, isMissing, parseAssignments } from './channel-questions.ts'
 
 /** @returns 1 where the service refuses the credential; then nothing was written */
@@ -26,10 +25,12 @@ export async function initChannel(
   const offer = await orFailure(async () => offerOf(name, settings))
   const text = await readFile(file, 'utf8')
   const shown = shownPath(file, io)
+  const withChannel = (entry: Readonly<Record<string, unknown>>) =>
+    editOrFail(text, (before) => addToConfiguration(before, 'channels', name, entry), shown)
   // This fails before a person types a credential for nothing.
-  addable(text, name, {}, shown)
+  withChannel({})
 
-  const envFile = path.join(path.dirname(file), '.env')
+  const envFile = envFileOf(file)
   const kept = readEnvFile(envFile)
   const assignments = parseAssignments(options.set ?? [], offer)
   const existing = { ...kept, ...io.env }
@@ -63,7 +64,7 @@ export async function initChannel(
     return 1
   }
 
-  const added = addable(text, name, entryOf(gathered), shown)
+  const added = withChannel(entryOf(gathered))
   // The variables come first, so that a gateway that watches both files finds what the configuration names.
   await addToEnvFile(envFile, secretsOf(gathered), file)
   await replaceFile(file, added)
@@ -101,21 +102,6 @@ async function orFailure<Value>(work: () => Promise<Value>): Promise<Value> {
 function sentence({ key, message, hint }: PluginProblem): string {
   const text = `${key} ${message}${hint === undefined ? '' : `: ${hint}`}`
   return /[.?!]$/.test(text) ? text : `${text}.`
-}
-
-/** The configuration with the channel in it. @throws CommandFailure where the channel cannot be added */
-function addable(
-  text: string,
-  name: string,
-  entry: Readonly<Record<string, unknown>>,
-  shown: string,
-): string {
-  try {
-    return addToConfiguration(text, 'channels', name, entry)
-  } catch (error) {
-    if (!(error instanceof NotEditable)) throw error
-    throw failure(`${shown}: ${error.message} Nothing was written.`)
-  }
 }
 
 function healthText(health: ChannelHealth | undefined): string {
