@@ -206,9 +206,6 @@ ignored or failed; with its body kept, it also says what is live, or a generatio
   },
 }
 
-type Listed = [io: Io, options: CommandOptions]
-type Shown = [id: string | undefined, ...Listed]
-
 /** `runs` is `list runs`, and `runs ID` is `show ID`. */
 function kindRow(name: KindName, more: Partial<CommandRow> = {}): CommandRow {
   const { about, filters, read }: Kind = kinds[name]
@@ -224,9 +221,10 @@ function kindRow(name: KindName, more: Partial<CommandRow> = {}): CommandRow {
       `reveille ${name} --json`,
     ],
     run: async () => {
-      const { showOrList } = await import('./records/records.ts')
-      return (...given: unknown[]) =>
-        isShown ? showOrList(name, ...(given as Shown)) : showOrList(name, undefined, ...(given as Listed))
+      const { list, show } = await import('./records/records.ts')
+      const listOrShow = (id: string | undefined, io: Io, options: CommandOptions) =>
+        id === undefined ? list(name, io, options) : show(id, io, options, name)
+      return isShown ? listOrShow : listOrShow.bind(undefined, undefined)
     },
     ...more,
     options: [...pages, ...filterOptions(filters), ...(more.options ?? [])],

@@ -16,16 +16,6 @@ import { type Kind, type KindName, kinds } from './kinds.ts'
 const listOptions = ['limit', 'cursor', 'all'] as const
 const showOptions = ['body', 'raw', 'asTest', 'with'] as const
 
-/** A list without an id, and else the record. */
-export async function showOrList(
-  name: KindName,
-  id: string | undefined,
-  io: Io,
-  options: CommandOptions,
-): Promise<number> {
-  return id === undefined ? list(name, io, options) : show(id, io, options, name)
-}
-
 /** Lists one page of a kind, with the command for the next one. */
 export async function list(name: KindName, io: Io, options: CommandOptions): Promise<number> {
   const { limit, cursor, all = false } = options
