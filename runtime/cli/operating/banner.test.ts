@@ -2,44 +2,68 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { test } from 'node:test'
-import { type BannerFacts, findBearer, formatBanner } from './banner.ts'
+import { type TestContext, test } from 'node:test'
+import { bannerText, findBearer } from './banner.ts'
 
-const facts: BannerFacts = {
-  address: 'http://127.0.0.1:8787',
-  tunnelAddress: undefined,
-  publicUrl: undefined,
-  runner: 'echo',
-  channels: ['terminal'],
-  route: { channel: 'terminal', to: 'stdout' },
-  hooksEnabled: true,
-  hooksPath: '/hooks',
-  admin: true,
-  bearer: '$(sed -n s/^REVEILLE_HOOK_TOKEN=//p local/.env)',
-  configFile: 'local/reveille.yaml',
-  configWords: ' --config local/reveille.yaml',
-  mappingsFolder: 'local/mappings',
-  generation: 1,
-  watch: true,
-  mappings: [{ id: 'pr', path: 'github', action: 'agent', place: 'mappings/github.yaml:1:1' }],
-  takesToken: () => true,
-  sampleFile: 'samples/pull.json',
+const address = 'http://127.0.0.1:8787'
+
+interface Given {
+  readonly tunnelAddress?: string
+  readonly publicUrl?: string
+  readonly runner?: string
+  readonly model?: string
+  readonly enabled?: boolean
+  readonly mappings?: readonly object[]
+  /** The endpoint that a provider has to sign for. */
+  readonly signed?: string
 }
 
-test('the banner names the address, the runner, the channels and the console, and gives three lines to paste', () => {
-  const banner = formatBanner(facts)
+const token = 'a-token-0123456789abcdef'
+
+/** The banner of a gateway in a folder of its own, with a sample beside the configuration. */
+async function bannerOf(t: TestContext, given: Given = {}): Promise<string> {
+  const { runner = 'echo', model, enabled = true, mappings = [{ path: 'github' }], signed } = given
+  const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-banner-'))
+  t.after(() => rm(cwd, { recursive: true, force: true }))
+  await mkdir(path.join(cwd, 'etc', 'samples'), { recursive: true })
+  await writeFile(path.join(cwd, 'etc/samples/github-pull-request.json'), '{}')
+  await writeFile(path.join(cwd, 'etc/.env'), `REVEILLE_HOOK_TOKEN=${token}\n`)
+  const configFile = path.join(cwd, 'etc', 'reveille.yaml')
+  await writeFile(configFile, 'hooks: { token: "${REVEILLE_HOOK_TOKEN}" }\n')
+  const settings = {
+    agents: { defaults: { runner, model }, route: { channel: 'terminal', to: 'stdout' } },
+    channels: { terminal: {} },
+    gateway: { tokens: [token] },
+    hooks: { enabled, path: '/hooks', mappingsDir: path.join(cwd, 'etc', 'mappings') },
+  }
+  const effectivePolicyOf = (name: string) => ({
+    ...(name === signed && { verify: { value: { verifier: {} } } }),
+  })
+  const gateway = {
+    current: () => ({ generation: 1, snapshot: { settings, mappings, effectivePolicyOf } }),
+    tunnelAddress: () => given.tunnelAddress,
+  } as unknown as Parameters<typeof bannerText>[0]
+  const io = { cwd, env: {}, now: () => 0 } as unknown as Parameters<typeof bannerText>[2]
+  return bannerText(gateway, { address, publicUrl: given.publicUrl, configFile, watch: true }, io)
+}
+
+test('the banner names the address, the runner, the channels and the console, and gives three lines to paste', async (t) => {
+  const banner = await bannerOf(t)
   assert.match(banner, /^\nReveille listens on http:\/\/127\.0\.0\.1:8787\n/)
   assert.match(banner, /^ {2}runner +echo/m)
   assert.match(banner, /^ {2}channels +terminal$/m)
-  assert.match(banner, /^ {2}mappings +1; files in local\/mappings$/m)
+  assert.match(banner, /^ {2}mappings +1; files in etc\/mappings$/m)
   assert.match(banner, /^ {2}console +http:\/\/127\.0\.0\.1:8787\/console$/m)
-  assert.match(banner, /^reveille runs --config local\/reveille\.yaml$/m)
+  assert.match(banner, /^reveille runs --config etc\/reveille\.yaml$/m)
   const lines = banner.split('\n').filter((line) => line.startsWith('curl '))
   assert.deepEqual(
     lines.map((line) => line.split(' ')[1]),
     ['wake', 'agent', 'github'].map((endpoint) => `http://127.0.0.1:8787/hooks/${endpoint}`),
   )
-  assert.match(banner, / -H 'x-github-event: pull_request' \\\n {2}--data @samples\/pull\.json\n/)
+  assert.match(
+    banner,
+    / -H 'x-github-event: pull_request' \\\n {2}--data @etc\/samples\/github-pull-request\.json\n/,
+  )
   for (const line of banner.split('\n')) assert.ok(line.length <= 80, line)
 })
 
@@ -48,20 +72,20 @@ const publicUrl = 'https://calm-lamp.trycloudflare.com'
 const model = 'openai/gpt-5.2'
 
 /** A change, the banner's line about it, and the number of lines to paste. */
-const variants: readonly (readonly [Partial<BannerFacts>, shown: RegExp, lines: number])[] = [
+const variants: readonly (readonly [Given, shown: RegExp, lines: number])[] = [
   [{ tunnelAddress }, /^ {2}tunnel +leads to http:\/\/127\.0\.0\.1:8788, /m, 3],
   [{ tunnelAddress, publicUrl }, /^ {2}tunnel +https:\/\/calm-lamp\.trycloudflare\.com\/hooks, /m, 3],
-  [{ takesToken: (endpoint) => endpoint !== 'github' }, /\/hooks\/agent/, 2],
+  [{ signed: 'github' }, /\/hooks\/agent/, 2],
   [{ runner: 'ai', model }, /^ {2}runner +ai, with openai\/gpt-5\.2$/m, 3],
   [{ model }, /no model is asked/, 3],
   [{ mappings: [] }, /^ {2}mappings +0/m, 2],
-  [{ hooksEnabled: false }, /Hooks are off/, 0],
+  [{ enabled: false }, /Hooks are off/, 0],
 ]
 
-test('the banner names a tunnel and a model where there is one, and only lines that a token opens', () => {
-  assert.doesNotMatch(formatBanner(facts), /tunnel/)
+test('the banner names a tunnel and a model where there is one, and only lines that a token opens', async (t) => {
+  assert.doesNotMatch(await bannerOf(t), /tunnel/)
   for (const [change, shown, count] of variants) {
-    const banner = formatBanner({ ...facts, ...change })
+    const banner = await bannerOf(t, change)
     assert.match(banner, shown)
     assert.equal(banner.split('\n').filter((line) => line.startsWith('curl ')).length, count, String(shown))
   }

@@ -13,7 +13,7 @@ import { badUsage, failure, storeFailure } from '../command-failure.ts'
 import { findConfiguration, formatDiagnostics } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { createReloadSignal, createStopSignal } from '../signals.ts'
-import { bannerFacts, formatBanner } from './banner.ts'
+import { bannerText } from './banner.ts'
 import { writeFirst } from './init.ts'
 
 /** Milliseconds that the exit waits for standard output to accept what was written. */
@@ -55,8 +55,7 @@ export async function start(io: Io, options: CommandOptions): Promise<number> {
     const tunnelled = Promise.race([gateway.publicUrl(), stop.first.then(() => undefined)])
     const publicUrl = await within(maxTunnelMs, tunnelled)
     const watch = options.watch ?? true
-    const facts = await bannerFacts(gateway, { address, publicUrl, configFile, watch }, io)
-    io.out(`${formatBanner(facts)}\n`)
+    io.out(`${await bannerText(gateway, { address, publicUrl, configFile, watch }, io)}\n`)
   }
   // A gateway that is killed would leave the next one nothing of what was compiled.
   flushCompileCache()
