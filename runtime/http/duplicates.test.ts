@@ -33,26 +33,20 @@ function dedupesOf(entry: Entry | undefined) {
   return entry?.actions.map((action) => action.dedupe)
 }
 
-test('a dedupe key counts for its endpoint and mapping, from the commit until it expires', async (t) => {
+test('a dedupe key counts for its endpoint and mapping until it expires, and is kept with the digest of the body', async (t) => {
   const ofMapping = { ...agent, mapping: 'opened', dedupe }
-  const { post, entries, state } = await open(t, [ofMapping, { ...wake, dedupe }, agent])
-  await post('a/b', {})
+  const given = { ...agent, dedupe: { ...dedupe, isGiven: true } }
+  const { post, entries, state } = await open(t, [ofMapping, { ...wake, dedupe }, given, agent])
+  const body = '{"message":"x"}'
+  await post('a/b', body)
   const until = state.now + 5000
-  const bodyDigest = createHash('sha256').update('{}').digest('hex')
+  const bodyDigest = createHash('sha256').update(body).digest('hex')
   assert.deepEqual(dedupesOf(entries[0]), [
     { scope: '["a/b","opened"]', key: 'delivery-1', until, bodyDigest },
     { scope: '["a/b",""]', key: 'delivery-1', until, bodyDigest },
+    { scope: '["a/b",""]', key: 'delivery-1', until, bodyDigest, isGiven: true },
     undefined,
   ])
-})
-
-test('an idempotency key is kept with the digest of its body', async (t) => {
-  const { post, entries } = await open(t, [{ ...agent, dedupe: { ...dedupe, isGiven: true } }])
-  const body = JSON.stringify({ message: 'x' })
-  await post('agent', body)
-  const [kept] = dedupesOf(entries[0]) ?? []
-  assert.equal(kept?.bodyDigest, createHash('sha256').update(body).digest('hex'))
-  assert.equal(kept?.scope, '["agent",""]')
 })
 
 test('a long body has the same digest as if it were hashed at once', async () => {
@@ -143,20 +137,6 @@ test('the same key with another body is a conflict that reveals nothing about th
   assert.deepEqual(noted, [], 'the store has its record already')
   const line = await lines.line('request-duplicate')
   assert.deepEqual([line['status'], line['code']], [409, 'IDEMPOTENCY_CONFLICT'])
-})
-
-test('a refused, ignored, skipped or failed request does not use up its key', async (t) => {
-  const refusal = { code: 'INVALID_FIELD', message: 'no', details: [] } as const
-  for (const decision of [
-    { outcome: 'refused', ...refusal },
-    { outcome: 'failed', ...refusal, code: 'TRANSFORM_FAILED' },
-    { outcome: 'ignored', reason: 'r' },
-    { outcome: 'skipped', reason: 'r', mapping: 'm' },
-  ] as const satisfies readonly Decision[]) {
-    const { post, entries } = await openSurface(t, { resolve: () => decision })
-    await post('github', {})
-    assert.deepEqual(entries, [], decision.outcome)
-  }
 })
 
 test('among several actions each says what became of it', async (t) => {

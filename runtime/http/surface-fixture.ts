@@ -93,9 +93,10 @@ export interface SnapshotOptions {
 }
 
 /** Options passed to the surface besides the snapshot. */
-const partNames = ['loopIn', 'isBoundToLoopback', 'verifyDependencies', 'performHandshakeEffects'] as const
-
-export type SurfaceParts = Pick<HookSurfaceOptions, (typeof partNames)[number]> &
+export type SurfaceParts = Pick<
+  HookSurfaceOptions,
+  'loopIn' | 'isBoundToLoopback' | 'verifyDependencies' | 'performHandshakeEffects'
+> &
   Partial<Pick<RecorderOptions, 'relaysEvents'>>
 
 /** Covers `wake`, `agent`, `github` and `a/b`; every request is a wake unless `resolve` says otherwise. */
@@ -183,6 +184,7 @@ export async function openSurface(
     ...(options.relaysEvents && { relaysEvents: options.relaysEvents }),
   })
   const surface = createHookSurface(app, {
+    ...options,
     current: () => state.live,
     store: store as unknown as Store,
     recorder,
@@ -190,7 +192,6 @@ export async function openSurface(
     now: () => state.now,
     mintId: createIdMinter(() => state.now),
     draining: draining.signal,
-    ...partsOf(options),
     timers,
   })
   const senders: Sender[] = []
@@ -230,12 +231,6 @@ export async function openSurface(
       return sender
     },
   }
-}
-
-/** Those that are given; an option that is there and undefined would take the default's place. */
-function partsOf(options: SurfaceParts): SurfaceParts {
-  const givenParts = partNames.filter((name) => options[name] !== undefined)
-  return Object.fromEntries(givenParts.map((name) => [name, options[name]]))
 }
 
 /** Requests without effect are explained in the next turn of the event loop, and noted then. */

@@ -87,7 +87,9 @@ test('the sender reads the same 401, whatever was missing or wrong', async (t) =
   const { post } = await openSurface(t, { policies })
   const answers = [
     await post('wake', body, {}),
-    await post('wake', body, { authorization: 'Bearer wrong' }),
+    await post('wake', body, wrongToken),
+    await post('wake', body, { authorization: 'Basic cmlnaHQtdG9rZW4=' }),
+    await post('wake', body, { 'x-gateway-token': 'wrong' }),
     await post('nowhere', body, {}),
     await post('github', body, {}),
     await post('github', body, forged),
@@ -100,6 +102,8 @@ test('the sender reads the same 401, whatever was missing or wrong', async (t) =
   })
   for (const each of replies) assert.deepEqual(each, replies[0])
   assert.equal(replies[0]?.others['www-authenticate'], 'Bearer')
+  const error = 'The token or signature is missing or wrong.'
+  assert.deepEqual([replies[0]?.status, replies[0]?.rest], [401, { ok: false, error, code: 'UNAUTHORIZED' }])
 })
 
 test('the log and the record say why, and by how much a clock is off, and quote nothing of the request', async (t) => {
@@ -248,19 +252,23 @@ test('while draining or over the backlog the reply is 503 before a signature is 
 
 test('the use of an old token or secret is logged once a minute for each endpoint, by its place alone', async (t) => {
   const provider = createProvider({ secrets: ['new', secret] })
+  const ofCi = { value: ['own', 'in both', token], policy: 'ci/:job' }
   const { post, lines, state } = await openSurface(t, {
-    hooks: { tokens: ['newest', token] },
-    policies: { github: policyFor('github', provider, 'both') },
+    hooks: { tokens: ['newest', token, 'in both'] },
+    policies: { github: policyFor('github', provider, 'both'), 'a/b': { token: ofCi } },
   })
   const old = () => lines.all.filter(({ event }) => String(event).startsWith('old-'))
   const both = { ...bearer, ...signed }
   await post('github', body, both)
   await post('github', body, both)
   await post('wake', body, bearer)
-  await post('wake', body, { authorization: 'Bearer newest' })
+  for (const endpoint of ['wake', 'a/b']) await post(endpoint, body, { authorization: 'Bearer newest' })
   await post('nowhere', body, bearer)
   state.now += 60_000
   await post('wake', body, bearer)
+  await post('a/b', body, { authorization: 'Bearer in both' })
+  state.now += 60_000
+  await post('a/b', body, bearer)
   const { hint, ...facts } = old()[0] ?? assert.fail()
   assert.deepEqual(facts, {
     level: 'warn',
@@ -278,6 +286,8 @@ test('the use of an old token or secret is logged once a minute for each endpoin
       ['old-secret-used', 'github', 'endpoints.github.verify', 2],
       ['old-token-used', 'wake', 'hooks.token', 2],
       ['old-token-used', 'wake', 'hooks.token', 2],
+      ['old-token-used', 'a/b', 'endpoints["ci/:job"].token', 2],
+      ['old-token-used', 'a/b', 'hooks.token', 2],
     ],
   )
   assert.doesNotMatch(JSON.stringify(lines.all), new RegExp(`${token}|${secret}`))

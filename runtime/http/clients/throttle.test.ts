@@ -74,16 +74,6 @@ test('the rate of a client is counted for each client, and that of the endpoint 
   assert.deepEqual(take('203.0.113.7'), none(2))
 })
 
-test('where a policy has no rate, nothing is counted', () => {
-  const throttle = createThrottle(stopTime().clock)
-  for (let time = 0; time < 3; time += 1) {
-    assert.equal(throttle.takeOfClient('203.0.113.7', undefined), undefined)
-    assert.equal(throttle.takeOfEndpoint(undefined), undefined)
-    assert.equal(throttle.takeOfClient('203.0.113.7', rateOf('a', { endpoint: each(1) })), undefined)
-    assert.equal(throttle.takeOfEndpoint(rateOf('a', { client: each(1) })), undefined)
-  }
-})
-
 test('ten thousand clients are remembered, and the one that came least recently is forgotten for the next', () => {
   const tries = createTries(stopTime().clock)
   const addressOf = (client: number) => `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`

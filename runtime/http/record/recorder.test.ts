@@ -103,16 +103,6 @@ test('a known secret in a request is redacted in its trace', async () => {
   ])
 })
 
-test('a request about which nothing was decided is noted at once', async () => {
-  const { keep, noted } = openRecorder()
-  const { facts } = ignoredRequest('a', explaining(1).explain)
-  await keep({ facts, outcome: { outcome: 'ignored', reason: 'a loop', isLoop: true } })
-  assert.deepEqual(
-    noted.map(({ id, reason, trace }) => [id, reason, trace]),
-    [['a', 'a loop', undefined]],
-  )
-})
-
 test('under a flood the newest requests are explained, and the others are noted without a trace', async () => {
   const { keep, noted } = openRecorder()
   const gate = Promise.withResolvers<void>()
