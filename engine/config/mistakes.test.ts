@@ -80,6 +80,7 @@ TOKEN_SHARED                gateway: { auth: { token: ${hook} } }⏎hooks: { tok
 TOKEN_SHARED                gateway: { metrics: { token: ${good} } }⏎hooks: { endpoints: { github: { token: §${good} } }, mappings: [{ match: { path: github }, message: x }] } ¦ hooks: { token: §${good} }⏎gateway: { auth: { token: [${admin}, ${good}] } }
 ~TOKEN_SHORT                gateway: { auth: { token: §k3v9-pq2x-77 } } => openssl rand -hex 24
 TOKEN_EMPTY+TOKEN_EMPTY+TOKEN_INVALID gateway: { auth: { token: §"" } }⏎hooks: { token: [§"  ", §"two\\nlines"] }
+TOKEN_SHARED                gateway: { auth: { token: ${admin}, tokens: [{ name: ada, token: §${admin}, may: read }] } } ¦ gateway: { auth: { tokens: [{ name: ada, token: ${admin}, may: read }, { name: eve, token: §${admin}, may: read }] } } ¦ gateway: { auth: { tokens: [{ name: ada, token: ${hook}, may: read }] } }⏎hooks: { token: §${hook} }
 TOKEN_NAME_SHARED           gateway: { auth: { tokens: [{ name: ada, token: ${admin}, may: read }, { name: §ada, token: ${good}, may: read }] } }
 TOKEN_NAME_SHARED           gateway: { auth: { tokens: [{ name: §owner, token: ${admin}, may: read }] } } => gateway.auth.token
 ok                          gateway: { host: 0.0.0.0 }⏎hooks: { enabled: true, token: ${hook}, allowQueryToken: false } ¦ gateway: { host: 0.0.0.0 }⏎hooks: { token: ${hook} }

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import Fastify from 'fastify'
 import { atEnd } from '../../test/at-end.ts'
 import { gatewayToken, hookToken, install, rehearsalPlugin, until } from '../../test/installation.ts'
-import type { Health, Page, RunRecord, Store } from '../store/port.ts'
-import { registerProbes } from './probes.ts'
+import type { Page, RunRecord } from '../store/port.ts'
 
 const patient = `gateway: { port: 0, auth: { token: ${gatewayToken} }, limits: { backlog: 2 } }
 hooks: { enabled: true, token: ${hookToken} }
@@ -59,31 +57,4 @@ test('a gateway that drains is alive and not ready', async (t) => {
   await once(socket, 'close')
   await closing
   assert.match(text, /HTTP\/1\.1 503 .*\{"ok":false,"reason":"draining"\}$/s)
-})
-
-test('a gateway that is not ready gives the reason', async (t) => {
-  const app = Fastify()
-  t.after(() => app.close())
-  const health: Health = {
-    writable: true,
-    backlog: 0,
-    full: false,
-    events: 0,
-    fullOfEvents: false,
-    commits: 0,
-  }
-  let now = { health, draining: false }
-  const store = { health: () => now.health } as unknown as Store
-  registerProbes(app, { store, isDraining: () => now.draining, isKnown: () => false })
-  const reasonNow = async (next: typeof now) => {
-    now = next
-    return (await app.inject('/readyz')).json().reason
-  }
-  assert.equal(await reasonNow({ health, draining: true }), 'draining')
-  assert.equal(
-    await reasonNow({ health: { ...health, writable: false }, draining: false }),
-    'the store cannot write',
-  )
-  assert.equal(await reasonNow({ health: { ...health, full: true }, draining: false }), 'the backlog is full')
-  assert.equal(await reasonNow({ health, draining: false }), undefined)
 })

@@ -54,32 +54,3 @@ test('a sign-in has the rights of its token, and says them', async (t) => {
   assert.deepEqual((await ask('/api/session', { headers })).body, { name: 'reader', may: 'read' })
   assert.equal((await ask('/api/reload', { method: 'POST', headers })).status, 403)
 })
-
-test('a token or a name that appears twice is refused at its place', async (t) => {
-  for (const [list, code, place] of [
-    [`{ name: a, token: ${gatewayToken}, may: read }`, 'TOKEN_SHARED', 'tokens[0].token'],
-    [
-      `{ name: a, token: ${tokens.read}, may: read }, { name: b, token: ${tokens.read}, may: read }`,
-      'TOKEN_SHARED',
-      'tokens[1].token',
-    ],
-    [
-      `{ name: a, token: ${tokens.read}, may: read }, { name: a, token: ${tokens.operate}, may: read }`,
-      'TOKEN_NAME_SHARED',
-      'tokens[1].name',
-    ],
-    [`{ name: owner, token: ${tokens.read}, may: read }`, 'TOKEN_NAME_SHARED', 'tokens[0].name'],
-    [`{ name: a, token: test-hook-token-0123456789abcdef, may: read }`, 'TOKEN_SHARED', 'hooks.token'],
-  ] as const) {
-    const yaml = configuration.replace(`token: ${gatewayToken}`, `token: ${gatewayToken}, tokens: [${list}]`)
-    await assert.rejects(
-      install(t, { 'reveille.yaml': yaml }),
-      (error: Error & { diagnostics?: { code: string; message: string }[] }) => {
-        const [found] = error.diagnostics ?? []
-        assert.equal(found?.code, code)
-        assert.ok(found?.message.includes(place), found?.message)
-        return true
-      },
-    )
-  }
-})
