@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { GenerationRecord, ReloadResult } from '@reveille/engine'
 import {
@@ -235,18 +235,41 @@ test('no secret is in the archive: not from .env, a reference, or a line that wa
   for (const text of texts) assert.doesNotMatch(text, /canary/)
 })
 
-test('two generations are compared by their files, in which no secret is shown', async (t) => {
-  const { read, ask } = await openTwo(t)
-  const compared = await read<{ files: { name: string; before: string; after: string }[] }>(
-    '/api/generations/2/compare?with=1',
-  )
-  assert.deepEqual(
-    compared.files.map(({ name, before, after }) => [name, before, after]),
-    [['mappings/bell.yaml', mapping('one'), mapping('two')]],
-  )
-  const config = await ask('/api/generations/2/file?path=reveille.yaml')
-  assert.match(config.text, /token: …/)
-  for (const secret of [gatewayToken, hookToken]) assert.ok(!config.text.includes(secret))
+test('two generations are compared file by file, one file is read, and no secret is shown', async (t) => {
+  const { read, ask, write, installed, folder } = await openTwo(t)
+  await write('reveille.yaml', configuration.replace('hooks: {', 'hooks: { presets: [github],'))
+  await write('mappings/long.yaml', `# ${'x'.repeat(300_000)}\n${mapping('long').replaceAll('bell', 'long')}`)
+  await post(installed, '/api/reload')
+  const compare = async (to: number, from: number) => {
+    const path = `/api/generations/${to}/compare?with=${from}`
+    const { files } = await read<{ files: Record<string, string>[] }>(path)
+    return files.map(({ path: _, name = '', ...rest }) => ({ name: basename(name), ...rest }))
+  }
+  const [name, change] = ['bell.yaml', 'changed']
+  assert.deepEqual(await compare(2, 1), [{ name, change, before: mapping('one'), after: mapping('two') }])
+  assert.deepEqual(await compare(2, 2), [])
+  for (const [to, from, change, text] of [
+    [3, 2, 'added', 'after'],
+    [2, 3, 'removed', 'before'],
+  ] as const) {
+    const [long, config, preset] = await compare(to, from)
+    assert.deepEqual(long, { name: 'long.yaml', change, isCut: true })
+    assert.deepEqual([config?.name, config?.['change']], ['reveille.yaml', 'changed'])
+    assert.deepEqual(Object.keys(preset ?? {}), ['name', 'change', text])
+    assert.deepEqual([preset?.name, preset?.['change']], ['github.yaml', change])
+  }
+
+  const file = (asked: string) => ask(`/api/generations/3/file?path=${encodeURIComponent(asked)}`)
+  const path = join(folder, 'mappings/bell.yaml')
+  for (const asked of [path, 'mappings/bell.yaml'])
+    assert.deepEqual((await file(asked)).body, { path, name: 'mappings/bell.yaml', text: mapping('two') })
+  assert.match(String((await file('preset github')).body['text']), /^# GitHub/)
+  assert.equal((await file('mappings/long.yaml')).body['text'], undefined)
+  for (const asked of ['/etc/passwd', '../reveille.yaml', 'mappings/none.yaml'])
+    assert.equal((await file(asked)).status, 404, asked)
+  const { text } = await file('reveille.yaml')
+  assert.match(text, /token: …/)
+  for (const secret of [gatewayToken, hookToken]) assert.ok(!text.includes(secret))
 })
 
 test('a dry run of a rollback answers what would change, and nothing goes live', async (t) => {
