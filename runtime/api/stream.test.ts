@@ -16,8 +16,8 @@ interface Message {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Splits what came into its messages. Comments have none. */
-function messagesIn(text: string): readonly Message[] {
+/** Splits what came into its messages, of one event if it is given. Comments have none. */
+function messagesIn(text: string, event?: string): readonly Message[] {
   return text
     .split('\n\n')
     .slice(0, -1)
@@ -28,6 +28,7 @@ function messagesIn(text: string): readonly Message[] {
       event: fields.get('event') ?? 'message',
       data: JSON.parse(fields.get('data') ?? ''),
     }))
+    .filter((message) => event === undefined || message.event === event)
 }
 
 interface Follower {
@@ -57,7 +58,7 @@ async function follow(
     response,
     sent,
     text: () => text,
-    messages: (event) => messagesIn(text).filter((message) => event === undefined || message.event === event),
+    messages: (event) => messagesIn(text, event),
     ended: new Promise((resolve) => response.once('close', resolve)),
   }
 }
@@ -262,8 +263,7 @@ function createFixture() {
       response,
       refusals,
       withdraw: () => admitted.delete(given),
-      messages: (event?: string) =>
-        messagesIn(response.text).filter((each) => event === undefined || each.event === event),
+      messages: (event?: string) => messagesIn(response.text, event),
     }
   }
 
@@ -381,22 +381,20 @@ test('a client that reads too slowly is cut off, and the others go on', async ()
   assert.equal(other.messages('frame').length, 2)
 })
 
-test('at most a hundred clients follow, and one that leaves makes room', async () => {
-  const { connect } = createFixture()
-  const clients = []
-  for (let count = 0; count < 100; count += 1) clients.push(await connect())
-  const refused = await connect()
-  assert.partialDeepStrictEqual(refused.refusals, [{ code: 'TOO_MANY_STREAMS' }])
-  clients[0]?.response.destroy()
-  assert.deepEqual((await connect()).refusals, [])
-})
-
-test('at most forty streams are of one token or sign-in, so that nobody holds all of them', async () => {
-  const { connect } = createFixture()
-  for (let count = 0; count < 40; count += 1) assert.deepEqual((await connect(undefined, 'one')).refusals, [])
-  assert.partialDeepStrictEqual((await connect(undefined, 'one')).refusals, [{ code: 'TOO_MANY_STREAMS' }])
-  assert.deepEqual((await connect(undefined, 'other')).refusals, [])
-})
+for (const [max, of, nameOf] of [
+  [100, 'all', String],
+  [40, 'one token or sign-in, so that nobody holds all', () => 'one'],
+] as const)
+  test(`at most ${max} clients follow of ${of}, and one that leaves makes room`, async () => {
+    const { connect } = createFixture()
+    const clients = []
+    for (let count = 0; count < max; count += 1) clients.push(await connect(undefined, nameOf(count)))
+    const refused = await connect(undefined, nameOf(max))
+    assert.partialDeepStrictEqual(refused.refusals, [{ code: 'TOO_MANY_STREAMS' }])
+    assert.equal((await connect(undefined, 'other')).refusals.length, max === 100 ? 1 : 0)
+    clients[0]?.response.destroy()
+    assert.deepEqual((await connect(undefined, nameOf(max))).refusals, [])
+  })
 
 test('half a minute after the last client has gone, nothing is gathered, and one that comes then starts with a gap', async () => {
   const { connect, pass, change, reads, timers } = createFixture()
