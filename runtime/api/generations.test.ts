@@ -242,8 +242,8 @@ test('two generations are compared file by file, one file is read, and no secret
   await post(installed, '/api/reload')
   const compare = async (to: number, from: number) => {
     const path = `/api/generations/${to}/compare?with=${from}`
-    const { files } = await read<{ files: Record<string, string>[] }>(path)
-    return files.map(({ path: _, name = '', ...rest }) => ({ name: basename(name), ...rest }))
+    const { files } = await read<{ files: { path: string; name: string; change: string }[] }>(path)
+    return files.map(({ path: _path, name, ...rest }) => ({ name: basename(name), ...rest }))
   }
   const [name, change] = ['bell.yaml', 'changed']
   assert.deepEqual(await compare(2, 1), [{ name, change, before: mapping('one'), after: mapping('two') }])
@@ -254,9 +254,9 @@ test('two generations are compared file by file, one file is read, and no secret
   ] as const) {
     const [long, config, preset] = await compare(to, from)
     assert.deepEqual(long, { name: 'long.yaml', change, isCut: true })
-    assert.deepEqual([config?.name, config?.['change']], ['reveille.yaml', 'changed'])
+    assert.deepEqual([config?.name, config?.change], ['reveille.yaml', 'changed'])
     assert.deepEqual(Object.keys(preset ?? {}), ['name', 'change', text])
-    assert.deepEqual([preset?.name, preset?.['change']], ['github.yaml', change])
+    assert.deepEqual([preset?.name, preset?.change], ['github.yaml', change])
   }
 
   const file = (asked: string) => ask(`/api/generations/3/file?path=${encodeURIComponent(asked)}`)
