@@ -1,28 +1,17 @@
 /** Asks the person at the terminal. */
 
 import * as clack from '@clack/prompts'
+import type { Question } from '@reveille/kit'
 import { failure } from './command-failure.ts'
-
-export interface Question {
-  readonly message: string
-  /** Is shown while nothing is typed. */
-  readonly placeholder?: string
-  /** Stands for an empty answer. */
-  readonly fallback?: string
-  /** Says in one sentence what is wrong with an answer; undefined where it is good. */
-  validate?(answer: string): string | undefined
-}
 
 export type Prompts = ReturnType<typeof terminalPrompts>
 
 /** Each question throws CommandFailure when the person cancels with Ctrl-C. */
 export function terminalPrompts() {
-  let isAfterStep = false
   return {
     begin: (title: string): void => clack.intro(title),
     /** Resolves with the empty text for an empty answer that has no fallback. */
     async text({ message, placeholder, fallback, validate }: Question): Promise<string> {
-      isAfterStep = false
       const answer = await clack.text({
         message,
         ...(placeholder && { placeholder }),
@@ -33,7 +22,6 @@ export function terminalPrompts() {
     },
     /** Hides the answer while it is typed. A signal that is aborted ends the question, and its reason is thrown. */
     async secret({ message, validate }: Question, signal?: AbortSignal): Promise<string> {
-      isAfterStep = false
       signal?.throwIfAborted()
       const isOver = () => signal?.aborted === true
       // This stands for Enter: the library's own signal would leave the question open on the screen.
@@ -69,15 +57,9 @@ export function terminalPrompts() {
         throw error
       }
     },
-    note(text: string): void {
-      isAfterStep = false
-      clack.log.message(text)
-    },
-    /** Writes lines beside the bar, with a mark of one character in the bar's place; the next step follows without a gap. */
-    step(symbol: string, text: string): void {
-      clack.log.message(text, { symbol, spacing: isAfterStep ? 0 : 1 })
-      isAfterStep = true
-    },
+    note: (text: string): void => clack.log.message(text),
+    /** Writes lines beside the bar, with a mark of one character in the bar's place. */
+    step: (symbol: string, text: string): void => clack.log.message(text, { symbol, spacing: 0 }),
     end: (text: string): void => clack.outro(text),
   }
 }

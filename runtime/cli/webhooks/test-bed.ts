@@ -1,7 +1,8 @@
 /** Fakes a mailbox plugin and a person at a terminal, for tests of the commands about mailboxes; used by tests only. */
 
 import assert from 'node:assert/strict'
-import type { Prompts, Question } from '../prompts.ts'
+import type { Question } from '@reveille/kit'
+import type { Prompts } from '../prompts.ts'
 
 export const clientSecret = 'GOCSPX-client-secret'
 export const refreshToken = '1//refresh-token'
