@@ -73,7 +73,7 @@ test('GitHub is connected once however often it is run, its ping is proven, and 
   assert.equal(first.code, 0, first.err)
   assert.match(
     first.err,
-    /✓ ping .*GitHub pinged https:\/\/hooks\.example\.com\/hooks\/github, and the\s+gateway took it as the request/,
+    /✓ ping .*GitHub pinged https:\/\/hooks\.example\.com\/hooks\/github, and the\s+gateway took it\./,
   )
   assert.match(first.out, /^GitHub is connected\./)
   const [hook] = github.hooks()

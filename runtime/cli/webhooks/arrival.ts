@@ -1,13 +1,11 @@
-/** Has a provider send a test to the webhook that it registered, and finds out whether it came. */
+/** Has a provider send a test to the webhook that it registered, and finds out whether the gateway took it. */
 
 import type { Registrar } from '@reveille/kit'
 import type { GatewayView } from '../doctor/gateway-view.ts'
-import { shortId } from '../print.ts'
 import type { Connected, Task } from './task.ts'
 
-/** The way that is tested: an endpoint, and the gateway that it should reach. */
+/** The way that is tested, and the gateway that it should reach. */
 interface Way extends Connected, Pick<Task, 'steps' | 'io'> {
-  readonly endpoint: string
   readonly gateway: GatewayView
   /** `wait`: how long the ping is waited for, in seconds. */
   readonly options: { readonly wait?: number }
@@ -16,15 +14,13 @@ interface Way extends Connected, Pick<Task, 'steps' | 'io'> {
 const defaultWaitSeconds = 30
 /** Milliseconds between questions to the provider about the ping. */
 const pollMs = 1000
-/** Number of questions to the gateway for the record of the ping, which is written after the answer. */
-const looks = 20
 
 interface Arrival {
   readonly outcome: 'proven' | 'failed' | 'unknown'
   readonly next: readonly string[]
 }
 
-/** Has the provider send a test, and asks the gateway whether it came. */
+/** Has the provider send a test, and asks it what the gateway answered. */
 export async function proveArrival(
   registrar: Registrar,
   id: string,
@@ -57,24 +53,9 @@ export async function proveArrival(
     steps.warn(whyNoPing(ping, title, address, seconds))
     return { outcome: 'failed', next: [`Try it again: ${again}`] }
   }
-  const request = await recordSince(began, way)
-  const where = request === undefined ? '' : ` as the request ${shortId(request)}`
-  const detail = `${title} pinged ${address}, and the gateway took it${where}.`
+  const detail = `${title} pinged ${address}, and the gateway took it.`
   steps.report({ step: 'ping', outcome: 'done', detail })
   return { outcome: 'proven', next: [look] }
-}
-
-/** The id of the newest request of an endpoint since a time. */
-async function recordSince(since: number, { gateway, endpoint, io }: Way): Promise<string | undefined> {
-  const admin = await gateway.admin().catch(() => undefined)
-  for (let look = 0; admin !== undefined && look < looks; look++) {
-    const query = { endpoint, since: String(since), limit: 1 }
-    const page = await admin.ask('listRequests', { query }).catch(() => undefined)
-    const [found] = page?.items ?? []
-    if (found !== undefined) return found.id
-    await io.pause(100)
-  }
-  return undefined
 }
 
 function whyNoPing(
