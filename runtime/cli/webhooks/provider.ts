@@ -283,21 +283,20 @@ const privateHost =
 /** Where the provider is to send to: `--url`, else the tunnel of the gateway that runs. @throws CommandFailure */
 async function addressFor(task: ProviderTask): Promise<string> {
   const { endpoint, options, configuration, gateway, setup, steps } = task
-  const fail = (message: string) => badUsage(message)
   const base = options.url ?? (await tunnelOf(gateway))
   if (base === undefined)
-    throw fail(
+    throw badUsage(
       `${setup.title} needs an address of this gateway on the internet: --url https://hooks.example.com, or a tunnel while this runs: \`reveille start --tunnel\``,
     )
   const url = URL.parse(base)
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
-    throw fail(`${base} is no address: write it as https://hooks.example.com.`)
+    throw badUsage(`${base} is no address: write it as https://hooks.example.com.`)
   if (isLoopback(url.hostname) || privateHost.test(url.hostname))
-    throw fail(
+    throw badUsage(
       `${setup.title} cannot reach ${url.hostname}, which is an address of this machine or network. Name the one that the internet knows, or use a tunnel: \`reveille start --tunnel\``,
     )
   if (url.protocol === 'http:') {
-    if (setup.needsHttps) throw fail(`${setup.title} sends to https:// alone.`)
+    if (setup.needsHttps) throw badUsage(`${setup.title} sends to https:// alone.`)
     steps.warn(
       `${url.origin} is plain http: everyone on the way can read what is sent. Have a proxy take https.`,
     )
