@@ -28,9 +28,9 @@ const behindProxy = {
 }
 const from = (client: string) => ({ 'x-forwarded-for': client })
 
-function assertRefused({ status, body, headers }: Answer, expected: { status: number; code: string }) {
+function assertRefused({ status, body, headers }: Answer, expected: number, code: string) {
   const { error, requestId, ...rest } = body
-  assert.deepEqual({ status, ...rest }, { status: expected.status, ok: false, code: expected.code })
+  assert.deepEqual({ status, ...rest }, { status: expected, ok: false, code })
   assert.equal(typeof error, 'string')
   assert.match(String(requestId), /^[0-9a-f-]{36}$/)
   assert.equal(headers['x-request-id'], requestId)
@@ -70,7 +70,7 @@ test('without the gateway token every address, known or not, answers 401 before 
   ]
   for (const headers of wrong) {
     const answer = await ask('/api/runs', { headers })
-    assertRefused(answer, { status: 401, code: 'UNAUTHORIZED' })
+    assertRefused(answer, 401, 'UNAUTHORIZED')
     assert.equal(answer.headers['www-authenticate'], 'Bearer')
   }
   const requests: [string, AskOptions][] = [
@@ -84,7 +84,7 @@ test('without the gateway token every address, known or not, answers 401 before 
   ]
   for (const [path, options] of requests) {
     const answer = await ask(path, { ...options, headers: { 'content-type': 'application/json' } })
-    assertRefused(answer, { status: 401, code: 'UNAUTHORIZED' })
+    assertRefused(answer, 401, 'UNAUTHORIZED')
   }
 })
 
@@ -98,7 +98,7 @@ test('without the gateway token every declared address answers 401 to every meth
         const answer = await ask(path, { method, headers: {}, ...(method !== 'GET' && { payload: '{' }) })
         assert.equal(answer.status, 401, `${method} ${path}`)
         assert.equal(answer.headers['allow'], undefined)
-        if (method !== 'HEAD') assertRefused(answer, { status: 401, code: 'UNAUTHORIZED' })
+        if (method !== 'HEAD') assertRefused(answer, 401, 'UNAUTHORIZED')
       }
     }
   }
@@ -193,15 +193,12 @@ test('unknown addresses and wrong methods are refused in the same shape as by th
   const { ask } = await install(t, {})
   const headers = { authorization: `Bearer ${gatewayToken}`, 'content-type': 'application/json' }
   for (const path of ['/api', '/api/', '/api/nowhere', '/api/run', '/api/runs/x/y']) {
-    assertRefused(await ask(path), { status: 404, code: 'NOT_FOUND' })
-    assertRefused(await ask(path, { method: 'POST', headers, payload: '{' }), {
-      status: 404,
-      code: 'NOT_FOUND',
-    })
+    assertRefused(await ask(path), 404, 'NOT_FOUND')
+    assertRefused(await ask(path, { method: 'POST', headers, payload: '{' }), 404, 'NOT_FOUND')
   }
   for (const kind of ['requests', 'runs', 'events', 'deliveries']) {
     for (const id of ['x', '%00', "'", '01a1fd97-8f22-7000-8029-fcfcbff544ad', '__proto__']) {
-      assertRefused(await ask(`/api/${kind}/${id}`), { status: 404, code: 'NOT_FOUND' })
+      assertRefused(await ask(`/api/${kind}/${id}`), 404, 'NOT_FOUND')
     }
   }
   for (const { address, methods } of addresses) {
@@ -209,7 +206,7 @@ test('unknown addresses and wrong methods are refused in the same shape as by th
     for (const method of everyMethod) {
       if (allowed.includes(method) || method === 'HEAD') continue
       const answer = await ask(address, { method, headers, payload: '{' })
-      assertRefused(answer, { status: 405, code: 'METHOD_NOT_ALLOWED' })
+      assertRefused(answer, 405, 'METHOD_NOT_ALLOWED')
       assert.equal(answer.headers['allow'], allowed.join(', '), address)
     }
   }
@@ -227,13 +224,10 @@ test('without gateway.auth.token there is no admin surface', async (t) => {
   for (const path of [...addresses.map(({ address }) => address), '/api', '/api/nowhere', '/console']) {
     for (const headers of tried) {
       const answer = await ask(path, { headers })
-      assertRefused(answer, { status: 404, code: 'NOT_FOUND' })
+      assertRefused(answer, 404, 'NOT_FOUND')
       assert.equal(answer.headers['www-authenticate'], undefined)
     }
   }
-  assertRefused(await ask('/api/session', { method: 'POST', payload: '{' }), {
-    status: 404,
-    code: 'NOT_FOUND',
-  })
+  assertRefused(await ask('/api/session', { method: 'POST', payload: '{' }), 404, 'NOT_FOUND')
   assert.equal((await ask('/healthz')).status, 200)
 })

@@ -297,6 +297,10 @@ test('each delivery is replayed to its own target, which is resolved again if it
 })
 
 test('while no route is set, `last` is the one channel that has a default recipient, and the start says so', async (t) => {
+  const without = await open(t, both, '{}')
+  assert.deepEqual(await without.read('/api/route'), { route: null })
+  assert.doesNotMatch(without.log(), /route-assumed/)
+
   const opened = await open(t, `terminal: {}, ${openBoard}`, '{}')
   const standIn = { channel: 'board', to: 'everyone' }
   assert.deepEqual(await opened.read('/api/route'), { route: null, standIn })
@@ -307,10 +311,4 @@ test('while no route is set, `last` is the one channel that has a default recipi
 
   await opened.setRoute({ channel: 'board', to: 'bob' })
   assert.deepEqual(await opened.read('/api/route'), { route: { channel: 'board', to: 'bob' }, by: 'owner' })
-})
-
-test('without a single candidate, `last` has no route', async (t) => {
-  const opened = await open(t, both, '{}')
-  assert.deepEqual(await opened.read('/api/route'), { route: null })
-  assert.doesNotMatch(opened.log(), /route-assumed/)
 })

@@ -6,12 +6,17 @@ import { gzipSync } from 'node:zlib'
 import { type EffectivePolicy, UnavailableError, type VerifyResult } from '@reveille/engine'
 import { StoreError } from '../../store/port.ts'
 import { bearer, createSnapshot, openSurface, token } from '../surface-fixture.ts'
-import { createProvider, policyFor, secret, sign } from './provider-fixture.ts'
+import { createProvider, type ProviderParts, policyFor, secret, sign } from './provider-fixture.ts'
 
 const body = '{"a":1}'
 const signed = { 'x-signature': sign(body) }
 const forged = { 'x-signature': sign(body, 'another secret') }
 
+/** The policies of a provider that signs. */
+const signing = { github: policyFor('github', createProvider()) }
+const verifying = (verify: ProviderParts['verify']) => ({
+  policies: { github: policyFor('github', createProvider({ verify })) },
+})
 const wrongToken = { authorization: 'Bearer wrong' }
 const own = { token: { value: ['own'], policy: 'github' } }
 const ofOwn = { authorization: 'Bearer own' }
@@ -113,8 +118,7 @@ test('the log and the record say why, and by how much a clock is off, and quote 
     { ok: false, code: 'KEY_REFUSED', reason: 'the certificate is of nobody' },
   ]
   const verify = () => verdicts.shift() ?? assert.fail()
-  const policies = { github: policyFor('github', createProvider({ verify })) }
-  const { post, noted, lines } = await openSurface(t, { policies })
+  const { post, noted, lines } = await openSurface(t, verifying(verify))
   const canary = 'c4n4ry'
   for (const reason of [
     'the time of the signature lies outside the tolerance: 612 s in the past',
@@ -129,9 +133,7 @@ test('the log and the record say why, and by how much a clock is off, and quote 
 })
 
 test('a sender that still uses a token where a signature is required gets a reason of its own', async (t) => {
-  const { post, noted } = await openSurface(t, {
-    policies: { github: policyFor('github', createProvider()) },
-  })
+  const { post, noted } = await openSurface(t, { policies: signing })
   await post('github', body, bearer)
   await post('github', body, {})
   assert.deepEqual(
@@ -161,9 +163,7 @@ test('an endpoint name that a client made up is not recorded', async (t) => {
 })
 
 test('the signature has to be present before the body is read, and is verified before the body is decoded', async (t) => {
-  const { dial, timers } = await openSurface(t, {
-    policies: { github: policyFor('github', createProvider()) },
-  })
+  const { dial, timers } = await openSurface(t, { policies: signing })
   const sender = await dial()
   sender.send('POST /hooks/github HTTP/1.1', 'host: x', 'content-length: 1000', '', '')
   assert.match(await sender.received('UNAUTHORIZED'), /^HTTP\/1\.1 401 /)
@@ -171,9 +171,7 @@ test('the signature has to be present before the body is read, and is verified b
 })
 
 test('a signature is verified over the bytes as they were sent, before they are decompressed', async (t) => {
-  const { post, resolved } = await openSurface(t, {
-    policies: { github: policyFor('github', createProvider()) },
-  })
+  const { post, resolved } = await openSurface(t, { policies: signing })
   const zipped = gzipSync(body)
   const encoded = { 'content-encoding': 'gzip' }
   assert.equal((await post('github', zipped, { ...encoded, 'x-signature': sign(zipped) })).status, 200)
@@ -185,7 +183,7 @@ test('a signature is verified over the bytes as they were sent, before they are 
 })
 
 test('a forged body is not parsed, and a signed one that is no JSON is 400', async (t) => {
-  const { post } = await openSurface(t, { policies: { github: policyFor('github', createProvider()) } })
+  const { post } = await openSurface(t, { policies: signing })
   assert.equal((await post('github', 'no JSON', forged)).status, 401)
   assert.equal(
     (await post('github', 'no JSON', { 'x-signature': sign('no JSON') })).body['code'],
@@ -203,8 +201,7 @@ test('a verifier sees method, path and query as they were sent', async (t) => {
     targets.push(`${method} ${target}`)
     return { ok: true, scheme: 'default', secret: 0 }
   }
-  const policies = { github: policyFor('github', createProvider({ verify })) }
-  const { dial } = await openSurface(t, { policies })
+  const { dial } = await openSurface(t, verifying(verify))
   for (const url of ['/hooks/github?a=%2f&b', 'http://x.example/hooks/github?a=%2f&b']) {
     const sender = await dial()
     sender.send(`POST ${url} HTTP/1.1`, 'host: x', 'x-signature: s', 'content-length: 2', '', '{}')
@@ -220,8 +217,7 @@ test('keys that are out of reach are answered 503 with Retry-After, whether the 
       throw new UnavailableError('The server answered 500.')
     },
   ]) {
-    const policies = { github: policyFor('github', createProvider({ verify })) }
-    const { post, noted, lines } = await openSurface(t, { policies })
+    const { post, noted, lines } = await openSurface(t, verifying(verify))
     const { status, headers, body: answer } = await post('github', body, signed)
     assert.deepEqual([status, headers['retry-after'], answer['code']], [503, '30', 'VERIFIER_UNAVAILABLE'])
     assert.deepEqual([noted[0]?.outcome, noted[0]?.failure], ['refused', 'KEYS_UNAVAILABLE'])
@@ -231,9 +227,7 @@ test('keys that are out of reach are answered 503 with Retry-After, whether the 
 
 test('a verifier that fails in any other way is answered with a bare 500', async (t) => {
   const verify = () => Promise.reject(new TypeError('canary'))
-  const { post } = await openSurface(t, {
-    policies: { github: policyFor('github', createProvider({ verify })) },
-  })
+  const { post } = await openSurface(t, verifying(verify))
   const { status, text } = await post('github', body, signed)
   assert.equal(status, 500)
   assert.doesNotMatch(text, /canary/)
@@ -241,8 +235,7 @@ test('a verifier that fails in any other way is answered with a bare 500', async
 
 test('while draining or over the backlog the reply is 503 before a signature is verified', async (t) => {
   const verify = () => assert.fail('it was verified')
-  const policies = { github: policyFor('github', createProvider({ verify })) }
-  const { post, state, draining } = await openSurface(t, { policies })
+  const { post, state, draining } = await openSurface(t, verifying(verify))
   state.full = true
   assert.equal((await post('github', body, signed)).body['code'], 'BACKLOG')
   draining.abort()
@@ -344,16 +337,14 @@ test("neither mappings nor records get the provider's token", async (t) => {
 test('a new snapshot applies to the next request', async (t) => {
   const { post, state } = await openSurface(t)
   assert.equal((await post('github', body, signed)).status, 401)
-  const policies = { github: policyFor('github', createProvider()) }
-  state.live = { generation: 2, snapshot: createSnapshot({ policies }) }
+  state.live = { generation: 2, snapshot: createSnapshot({ policies: signing }) }
   assert.equal((await post('github', body, signed)).status, 200)
   assert.equal((await post('github', body, bearer)).status, 401)
 })
 
 test('a signed request is then treated like one with a token: loops, waits and refusals of the store', async (t) => {
-  const policies = { github: policyFor('github', createProvider()) }
   const { post, state } = await openSurface(t, {
-    policies,
+    policies: signing,
     loopIn: ({ query }) => (query['echo'] ? 'an echo' : undefined),
   })
   assert.deepEqual((await post('github?echo=1', body, signed)).body['reason'], 'an echo')
@@ -399,9 +390,7 @@ test('the rate of a client counts before authentication, and that of the endpoin
 })
 
 test('after too many wrong tries a sender that shows nothing has to wait too, and a right token ends the wait', async (t) => {
-  const { post, noted } = await openSurface(t, {
-    policies: { github: policyFor('github', createProvider()) },
-  })
+  const { post, noted } = await openSurface(t, { policies: signing })
   for (let time = 0; time < 10; time += 1) {
     assert.equal((await post('wake', body, wrongToken)).status, 401)
     assert.equal((await post('github', body, forged)).status, 401)

@@ -31,17 +31,6 @@ const levels = (info: number, debug: number) => [
   ...new Array<string>(debug).fill('debug'),
 ]
 
-test('two hundred refusals within a minute are logged, and the others in one line at its end', () => {
-  const { logLines, timers, suppressed } = openLines()
-  assert.deepEqual(logLines(203), levels(200, 3))
-  assert.deepEqual(logLines(2, refused('NOT_FOUND')), levels(0, 2))
-  assert.deepEqual(suppressed(), [])
-  assert.equal(timers.running, 1)
-  timers.fire()
-  assert.deepEqual(suppressed(), [{ level: 'info', event: 'requests-suppressed', count: 5 }])
-  assert.deepEqual(logLines(1), levels(1, 0), 'a new minute')
-})
-
 test('suppressed lines are reported with the next line if no timer has fired', () => {
   const { logLines, state, suppressed } = openLines()
   logLines(201)
@@ -75,9 +64,14 @@ test('the summary is a warning if one of the suppressed requests failed for a re
   assert.equal(timers.running, 0)
 })
 
-test('a surface logs two hundred guesses, and the number of the others when it closes', async (t) => {
-  const { app, post, lines, noted } = await openSurface(t)
-  for (let time = 0; time < 205; time++) await post('github', {}, { authorization: 'Bearer wrong' })
+test('two hundred refusals within a minute are logged, and the others in one line at its end, or when the surface closes', async (t) => {
+  const { app, post, lines, noted, timers } = await openSurface(t)
+  const suppressed = () => lines.all.filter(({ event }) => event === 'requests-suppressed')
+  const guess = async (times: number) => {
+    for (let time = 0; time < times; time++) await post('github', {}, { authorization: 'Bearer wrong' })
+  }
+  await guess(203)
+  for (let time = 0; time < 2; time++) assert.equal((await post('nowhere', {})).status, 404)
   assert.equal((await post('github', {}, bearer)).status, 200)
   const logged = lines.all.filter(({ event }) => event === 'request-refused')
   assert.deepEqual(
@@ -86,8 +80,14 @@ test('a surface logs two hundred guesses, and the number of the others when it c
   )
   assert.deepEqual([logged[19]?.['code'], logged[20]?.['code']], ['UNAUTHORIZED', 'TOO_MANY_TRIES'])
   assert.equal(noted.length, 205, 'records have them all')
+  assert.deepEqual([suppressed(), timers.running], [[], 1])
+  timers.fire()
+  const line = { level: 'info', event: 'requests-suppressed', count: 5 }
+  assert.deepEqual(suppressed(), [line])
+  await guess(201)
+  assert.deepEqual([lines.all.at(-2)?.level, lines.all.at(-1)?.level], ['info', 'debug'], 'a new minute')
   await app.close()
-  assert.equal((await lines.line('requests-suppressed'))['count'], 5)
+  assert.deepEqual(suppressed(), [line, { ...line, count: 1 }])
 })
 
 test('a long endpoint name that a client made up is shortened in the log', async (t) => {
