@@ -14,7 +14,7 @@ const forged = { 'x-signature': sign(body, 'another secret') }
 
 /** The policies of a provider that signs. */
 const signing = { github: policyFor('github', createProvider()) }
-const verifying = (verify: ProviderParts['verify']) => ({
+const verifying = (verify: NonNullable<ProviderParts['verify']>) => ({
   policies: { github: policyFor('github', createProvider({ verify })) },
 })
 const wrongToken = { authorization: 'Bearer wrong' }
