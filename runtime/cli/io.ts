@@ -1,6 +1,6 @@
 /** Defines what a command may touch of the world around it, and gives it that of the process; a test gives it another. */
 
-import { createInterface, type Interface } from 'node:readline'
+import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -158,42 +158,25 @@ export function processIo(): Io {
 
 /** Reads standard input line by line where it is no terminal and may stay open. Each call resolves with the next line; a call after the last line settles only when its signal is aborted. */
 export function createLineReader(input: Readable): (signal: AbortSignal) => Promise<string> {
-  let lines: Interface | undefined
-  /** Lines that came with others, before they were needed. */
-  const early: string[] = []
-  let take: ((line: string) => void) | undefined
-  let isOver = false
-
-  function open(): Interface {
-    const opened = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
-    opened.on('line', (line) => {
-      if (take === undefined) early.push(line)
-      else take(line)
-      take = undefined
-    })
-    opened.on('close', () => {
-      isOver = true
-    })
-    return opened
-  }
-
+  let lines: AsyncIterator<string> | undefined
+  /** A line that is asked for already, by a call whose signal was aborted. */
+  let next: Promise<IteratorResult<string>> | undefined
   return async (signal) => {
     signal.throwIfAborted()
-    const earlyLine = early.shift()
-    if (earlyLine !== undefined) return earlyLine
-    lines ??= open()
-    if (!isOver) lines.resume()
-    const { promise, resolve, reject } = Promise.withResolvers<string>()
-    const abort = () => reject(signal.reason)
+    lines ??= createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]()
+    next ??= lines.next()
+    input.resume()
+    const aborted = Promise.withResolvers<never>()
+    const abort = () => aborted.reject(signal.reason)
     signal.addEventListener('abort', abort)
-    take = resolve
     try {
-      return await promise
+      const { done, value } = await Promise.race([next, aborted.promise])
+      next = undefined
+      return done ? await aborted.promise : value
     } finally {
-      take = undefined
       signal.removeEventListener('abort', abort)
       // An input that is read keeps the process alive.
-      if (!isOver) lines.pause()
+      input.pause()
     }
   }
 }
