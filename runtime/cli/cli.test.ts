@@ -23,7 +23,7 @@ const run = {
   sessionKey: 'hook:github:42',
   stage: 'ran',
   runner: 'echo',
-  message: 'Review this\nand \u001b[31mthat',
+  message: 'Review this\r\nand \u001b[31mthat',
   createdAt: noon,
   deliveryIds: [],
   attempts: [],
@@ -148,7 +148,7 @@ test('one record is shown whole, by its id or by the end of it, and cannot contr
   const whole = await run('runs', ids[1])
   assert.equal(whole.code, 0)
   assert.match(whole.out, /^next: reveille retry 0000bb\n/)
-  assert.match(whole.out, /^message: "Review this\\nand \\e\[31mthat"$/m)
+  assert.ok(whole.out.includes('\nmessage: |-\n  Review this\n  and  [31mthat\n'), whole.out)
   assert.match(whole.out, /^createdAt: 2026-03-02T12:00:00\.000Z$/m)
   assert.equal((await run('runs', '0000bb')).out, whole.out)
   const ofEvent = await withGateway(t, { '/api/find': { items: [{ kind: 'event', id: ids[0] }] } })

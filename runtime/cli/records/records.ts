@@ -90,9 +90,11 @@ function formatRecord(record: object): string {
       if (typeof value === 'string' && value.includes('\n')) shown.add(value)
       if (Array.isArray(value) && value.length > maxItems)
         return [...value.slice(-maxItems), `and ${value.length - maxItems} before`]
+      // A control character would make YAML quote a whole text in one line.
+      if (typeof value === 'string') return value.split(/\r\n|[\r\n]/).map(printable).join('\n')
       return isTime(value) ? new Date(value).toISOString() : value
     },
-    { lineWidth: 0 },
+    { lineWidth: 0, blockQuote: 'literal' },
   )
   return text.split('\n').map(printable).join('\n')
 }
