@@ -3,12 +3,14 @@
  * form `±hhmm` alone, prints `NaN` for others, and reads a time without a zone in that of the machine.
  */
 
+import { dateTokens } from './date-pattern.ts'
 import { thrownLimit } from './fault.ts'
 import { timeInZone } from './time-zone.ts'
 
-/** @throws an error in the form of the library's, for one without a field */
+/** @throws an error in the form of the library's, for a pattern of another tool */
 export function refusePicture(picture: string): void {
-  if (!isPicture(picture)) throw thrownLimit('a picture has its fields in brackets', 'D3132')
+  if (!picture.includes('[') && picture.search(dateTokens) !== -1)
+    throw thrownLimit('a picture has its fields in brackets', 'D3132')
 }
 
 /** True if an ISO 8601 time has a zone, or needs none because it is a date. */
