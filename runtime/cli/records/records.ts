@@ -91,12 +91,16 @@ function formatRecord(record: object): string {
       if (Array.isArray(value) && value.length > maxItems)
         return [...value.slice(-maxItems), `and ${value.length - maxItems} before`]
       // A control character would make YAML quote a whole text in one line.
-      if (typeof value === 'string') return value.split(/\r\n|[\r\n]/).map(printable).join('\n')
+      if (typeof value === 'string') return linesOf(value).map(printable).join('\n')
       return isTime(value) ? new Date(value).toISOString() : value
     },
     { lineWidth: 0, blockQuote: 'literal' },
   )
   return text.split('\n').map(printable).join('\n')
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r\n|[\r\n]/)
 }
 
 /** The newest items of a list that are shown, such as the requests of a coalesced group. */
