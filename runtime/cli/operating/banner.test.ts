@@ -54,7 +54,7 @@ test('the banner names the address, the runner, the channels and the console, an
   assert.match(banner, /^ {2}channels +terminal$/m)
   assert.match(banner, /^ {2}mappings +1; files in etc\/mappings$/m)
   assert.match(banner, /^ {2}console +http:\/\/127\.0\.0\.1:8787\/console$/m)
-  assert.match(banner, /^reveille runs --config etc\/reveille\.yaml$/m)
+  assert.match(banner, /^npx reveille runs --config etc\/reveille\.yaml$/m)
   const lines = banner.split('\n').filter((line) => line.startsWith('curl '))
   assert.deepEqual(
     lines.map((line) => line.split(' ')[1]),

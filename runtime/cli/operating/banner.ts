@@ -85,7 +85,7 @@ async function invitation(snapshot: Snapshot, { address, configFile }: Started, 
       ),
     ])
   if (surface.tokens.length > 0)
-    lines.push(['See what became of them:', `reveille runs${configWords(configFile, io)}`])
+    lines.push(['See what became of them:', `npx reveille runs${configWords(configFile, io)}`])
   return [
     'Paste one of these into another terminal:',
     ...lines.flatMap(([title, line]) => ['', `# ${title}`, String(line)]),

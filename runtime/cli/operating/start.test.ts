@@ -109,7 +109,7 @@ test('without a command an empty folder gets a configuration, on a chosen port, 
     if (/runs\n/.test(out)) break
   }
   assert.match(out, /^Wrote a first configuration to this folder:\n\.env, /)
-  assert.match(out, /^# See what became of them:\n(npx )?reveille runs$/m)
+  assert.match(out, /^# See what became of them:\nnpx reveille runs$/m)
   const address = /listens on (\S+)/.exec(out)?.[1]
   assert.doesNotMatch(address ?? '', /:8787$/)
   const status = await promisify(execFile)(process.execPath, [await build(), 'status'], { cwd, env })
