@@ -3,9 +3,18 @@
 const prefix = 'reveille-'
 
 export function remembered(name: string): string | undefined {
-  return localStorage.getItem(prefix + name) ?? undefined
+  try {
+    return localStorage.getItem(prefix + name) ?? undefined
+  } catch {
+    // Storage may be switched off.
+    return undefined
+  }
 }
 
 export function remember(name: string, value: string): void {
-  localStorage.setItem(prefix + name, value)
+  try {
+    localStorage.setItem(prefix + name, value)
+  } catch {
+    // The choice then holds until the page is left.
+  }
 }

@@ -2,7 +2,7 @@
 
 import { shortTime } from './words.tsx'
 
-export interface PlotLine {
+interface PlotLine {
   readonly label: string
   /** The name of a custom property: `--good`. */
   readonly colour: string

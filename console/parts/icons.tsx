@@ -21,7 +21,7 @@ const drawings = {
   download: 'M12 3v12M7 10.500l5 5 5-5M4 20.500h16',
 } as const
 
-export type IconName = keyof typeof drawings
+type IconName = keyof typeof drawings
 
 export function Icon({ name }: { readonly name: IconName }) {
   return (

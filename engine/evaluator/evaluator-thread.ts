@@ -87,22 +87,21 @@ function compile({ number, id, label: place, value }: SentMapping): void {
 const elsewhere = () => Promise.reject(new Error('Transforms run elsewhere.'))
 
 async function run(order: RunOrder): Promise<void> {
-  const { job, covering, explain } = order
+  const { job, found, covering, explain } = order
   const { resolving, numbers } = load(order)
   const request: HookRequest = { ...order.request, payload: undefined, isUndecoded: true }
   const progress: Progress = { mapping: 0 }
   const options: ResolveOptions = { containment, callTransform: callerOf(job, progress) }
-  const found = order.found.map(({ positions, params }) => ({ bucket: [...positions], params }))
   // Programs that other requests make the thread forget, while this one awaits a transform, are still needed.
   const enabled = [...inOrder(found, (position) => programs.get(numbers[position] ?? 0))]
-  goOn(progress)
+  publish(progress)
   const decider = resolving.over(
     () => {
       const candidates = enabled.values()
       const next = (): Candidate | undefined => {
         const { value } = candidates.next()
         progress.mapping = value?.program.number ?? 0
-        goOn(progress)
+        publish(progress)
         return value
       }
       return { covering, next }
@@ -126,12 +125,12 @@ function coveringOf({ explain }: RunOrder, enabled: readonly Candidate[]): reado
   return covering
 }
 
-/** The number of the mapping that a request tries. */
+/** What the main thread names if it ends this one: the number of the mapping that a request tries. */
 interface Progress {
   mapping: number
 }
 
-function goOn({ mapping }: Progress): void {
+function publish({ mapping }: Progress): void {
   Atomics.store(shared, slots.mapping, mapping)
   Atomics.store(shared, slots.phase, phases.resolving)
 }
@@ -155,7 +154,7 @@ function callerOf(job: number, progress: Progress): CallTransform {
     } finally {
       waiting.delete(job)
       // Another request may have run meanwhile.
-      goOn(progress)
+      publish(progress)
     }
   }
 }

@@ -191,11 +191,11 @@ class Worker implements PoolWorker<Running> {
 
   run(job: Running): void {
     const order = orderOf(job, this.#sent.add(job))
-    this.#goOn(job)
+    this.#makeCurrent(job)
     this.#thread.post(order)
   }
 
-  #goOn(job: Running): void {
+  #makeCurrent(job: Running): void {
     this.#current = job
     // Nothing else may keep a process that only tests or tries mappings.
     this.#thread.keepAlive(true)
@@ -249,7 +249,7 @@ class Worker implements PoolWorker<Running> {
       else if (this.#aside.has(job))
         this.#events.claim(job, () => {
           this.#aside.delete(job)
-          this.#goOn(job)
+          this.#makeCurrent(job)
           this.#thread.post(order)
         })
     } catch (error) {
@@ -363,23 +363,26 @@ function createSent() {
       const missing = [...needed].filter(({ number }) => !mappings.has(number))
       for (const { bucket } of found) buckets.add(bucket)
       for (const { number } of missing) mappings.add(number)
-      const isSent = generations.has(id)
       generations.add(id)
-      return { forgets, ...(!isSent && { settings: settings() }), mappings: missing.map(mapping) }
+      return {
+        forgets,
+        ...((isNew || forgets) && { settings: settings() }),
+        mappings: missing.map(mapping),
+      }
     },
   }
 }
 
 function orderOf(job: Running, content: Content): RunOrder {
   const { endpoint, headers, query, sender, rawBody, id: requestId, dryRun, now } = job.request
-  const { id, generation, covering, explain } = job
-  const found = job.found.map(({ bucket, params }) => ({ positions: Int32Array.from(bucket), params }))
+  const { id, generation, found, covering, explain } = job
   return {
     type: 'run',
     job: id,
     generation: generation.id,
     ...content,
-    ...{ found, covering },
+    found,
+    covering,
     ...(explain && { explain }),
     // A buffer of Node may be part of a larger one, which would be copied as a whole.
     request: {

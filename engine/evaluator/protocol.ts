@@ -1,10 +1,10 @@
 /** Defines the messages between the main thread and an evaluator thread. */
 
+import type { Found } from '../compile/match/decision-index.ts'
 import type { Catalog } from '../compile/snapshot.ts'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import type { Covering, ExplainOptions } from '../resolve/explain.ts'
 import type { Decision, HookRequest } from '../resolve/model/decision.ts'
-import type { Candidate } from '../resolve/model/program.ts'
 import type { Explanation } from '../resolve/model/trace.ts'
 import type { TransformAnswer, TransformCall, TransformError } from '../transform/port.ts'
 
@@ -45,13 +45,6 @@ export type SentRequest = Omit<HookRequest, 'payload' | 'unwrapped' | 'isForm' |
 /** Lacks the parts of a transform's call that the main thread has anyway. */
 export type SentCall = Omit<TransformCall, 'rawBody' | 'onCall' | 'onStop'>
 
-/** Mappings of one path. */
-export interface SentFound {
-  /** Their positions among those of the generation. */
-  readonly positions: Int32Array
-  readonly params: Candidate['params']
-}
-
 export interface ExplainOrder extends Pick<ExplainOptions, 'decided' | 'maxCandidates'> {
   /** The disabled mappings that cover the endpoint, each with its position among all that do. */
   readonly disabled: readonly (readonly [position: number, mapping: Covering])[]
@@ -68,7 +61,7 @@ export interface RunOrder {
   readonly settings?: SettingsContent
   /** Those that were not sent before. */
   readonly mappings: readonly SentMapping[]
-  readonly found: readonly SentFound[]
+  readonly found: readonly Found[]
   /** Number of mappings that cover the endpoint. */
   readonly covering: number
   readonly request: SentRequest

@@ -8,6 +8,7 @@ import { placeOfReference, referenceHint, wordFields } from '../compile/fields/l
 import { listOfForEach } from '../compile/fields/scope-names.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { braceHints, findHint } from '../config/values/hints.ts'
+import { typeName } from '../config/values/type-name.ts'
 import { createExplain, type Sample } from './sample.ts'
 import type { Warning, Warnings } from './warnings.ts'
 
@@ -20,23 +21,17 @@ export async function lintCondition(
   const { when } = entry.value.match ?? {}
   if (when === undefined) return
   const explain = createExplain({ when })
-  const values: unknown[] = []
+  let first: unknown
   for (const sample of samples) {
     const miss = await explain(sample)
     if (miss === undefined || typeof miss.actual === 'boolean' || miss.actual === null) return
-    values.push(...(miss.actual === undefined ? [] : [miss.actual]))
+    first ??= miss.actual
   }
-  const [first] = values
   if (first === undefined) return
-  const gives = Array.isArray(first)
-    ? 'a list'
-    : typeof first === 'object'
-      ? 'an object'
-      : `a ${typeof first}`
   warnings.add(entry, {
     code: 'CONDITION_VALUE',
     path: ['match', 'when'],
-    message: `\`match.when\` of mapping "${entry.id}" gives ${gives} for every sample, and only \`true\` matches`,
+    message: `\`match.when\` of mapping "${entry.id}" gives ${typeName(first)} for every sample, and only \`true\` matches`,
     hint: "Compare it: `action = 'opened'`, `$count(labels) > 0`; or ask whether it is there: `$exists(…)`.",
   })
 }

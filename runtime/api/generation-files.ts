@@ -14,18 +14,17 @@ const maxTextLength = 256 * 1024
 /** Of all texts of one answer, in UTF-16 units. */
 const maxText = 4 * 1024 * 1024
 
-type Parts = Pick<AdminOptions, 'archive' | 'current' | 'withoutSecrets'>
+type Parts = Pick<AdminOptions, 'current' | 'withoutSecrets'>
 
-export function createGenerationFiles({ archive, current, withoutSecrets }: Parts) {
+export function createGenerationFiles({ current, withoutSecrets }: Parts) {
   function identify(path: string): Omit<GenerationFile, 'text'> {
     return { path, name: shownFile({ file: path }, dirname(current().snapshot.settings.file)) }
   }
 
   return {
-    /** Undefined: the generation, or the file in it, is not kept. `asked` is a path, a name, or `preset github`. */
-    async read(generation: number, asked: string): Promise<GenerationFile | undefined> {
-      const kept = await archive.read(generation)
-      for (const [path, text] of kept?.sources ?? []) {
+    /** Undefined: it holds no such file. `asked` is a path, a name, or `preset github`. */
+    async find({ sources }: GenerationContent, asked: string): Promise<GenerationFile | undefined> {
+      for (const [path, text] of sources) {
         const file = identify(path)
         if (path !== asked && file.name !== asked && `preset ${parse(path).name}` !== asked) continue
         return text.length > maxTextLength ? file : { ...file, text: await withoutSecrets(path, text) }
@@ -33,10 +32,7 @@ export function createGenerationFiles({ archive, current, withoutSecrets }: Part
       return undefined
     },
 
-    /** Undefined: one of the two is not kept. */
-    async compare(from: number, to: number): Promise<readonly FileChange[] | undefined> {
-      const [one, other] = [await archive.read(from), await archive.read(to)]
-      if (one === undefined || other === undefined) return undefined
+    async compare(one: GenerationContent, other: GenerationContent): Promise<readonly FileChange[]> {
       let left = maxText
       const changes: FileChange[] = []
       for (const path of differing(one.sources, other.sources)) {

@@ -37,7 +37,7 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
     async readGeneration({ params }) {
       const number = numberOf(params)
       const record = archive.list().find(({ generation }) => generation === number)
-      const kept = number === undefined ? undefined : await archive.read(number)
+      const kept = await keptAs(archive, number)
       const [item] = record === undefined ? [] : itemsOf(archive, [record], currentRefusal)
       return item === undefined || kept === undefined
         ? missing(params)
@@ -45,19 +45,20 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
     },
 
     async readGenerationFile({ params, query }) {
-      const number = numberOf(params)
-      if (number === undefined || (await archive.read(number)) === undefined) return missing(params)
-      const file = await files.read(number, query.path)
+      const kept = await keptAs(archive, numberOf(params))
+      if (kept === undefined) return missing(params)
+      const file = await files.find(kept, query.path)
+      const { number } = params
       const sentence = `Generation ${number} has no such file; GET /api/generations/${number} names them.`
       return file ?? refuse('NOT_FOUND', { sentence })
     },
 
     async compareGenerations({ params, query }) {
       const to = numberOf(params)
-      if (to === undefined || (await archive.read(to)) === undefined) return missing(params)
-      const changes = await files.compare(query.with, to)
-      if (changes === undefined) return missing({ number: String(query.with) })
-      return { from: query.with, to, files: changes }
+      const [before, after] = [await keptAs(archive, query.with), await keptAs(archive, to)]
+      if (to === undefined || after === undefined) return missing(params)
+      if (before === undefined) return missing({ number: String(query.with) })
+      return { from: query.with, to, files: await files.compare(before, after) }
     },
 
     async reload({ query: { dryRun: isDry = false, ...ofDryRun }, by, reply }) {
@@ -135,6 +136,10 @@ interface NumberParameter {
 
 function numberOf({ number }: NumberParameter): number | undefined {
   return /^\d{1,15}$/.test(number) ? Number(number) : undefined
+}
+
+async function keptAs({ read }: AdminOptions['archive'], number: number | undefined) {
+  return number === undefined ? undefined : read(number)
 }
 
 /** Records have no ids. New ones are added in front, so that a cursor keeps its place. */

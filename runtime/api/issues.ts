@@ -3,7 +3,7 @@
 import type { CommandResult } from '../store/port.ts'
 import { missing } from './errors.ts'
 import type { Handlers } from './handlers.ts'
-import { withMaskedCursor } from './masked-keys.ts'
+import { withMaskedCursor } from './masked-cursor.ts'
 import type { AdminOptions } from './options.ts'
 import type { issueRoutes } from './routes/issues.ts'
 

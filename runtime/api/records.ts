@@ -3,7 +3,7 @@
 import { assumedRoute } from '../dispatch/index.ts'
 import { missing } from './errors.ts'
 import type { Handlers } from './handlers.ts'
-import { withMaskedCursor } from './masked-keys.ts'
+import { withMaskedCursor } from './masked-cursor.ts'
 import type { AdminOptions } from './options.ts'
 import type { workRoutes } from './routes/work.ts'
 

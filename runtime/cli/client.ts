@@ -63,7 +63,7 @@ export async function openClient(io: Io): Promise<Client> {
           token: io.env['REVEILLE_GATEWAY_TOKEN'] || undefined,
           tokenSource: 'REVEILLE_GATEWAY_TOKEN',
         }
-  if (connection.note !== undefined) io.err(`${`${connection.note.text}.`}\n`)
+  if (connection.note !== undefined) io.err(`${connection.note.text}.\n`)
   return createClient(connection, io)
 }
 

@@ -222,9 +222,9 @@ function kindRow(name: KindName, more: Partial<CommandRow> = {}): CommandRow {
     ],
     run: async () => {
       const { list, show } = await import('./records/records.ts')
-      const listOrShow = (id: string | undefined, io: Io, options: CommandOptions) =>
+      if (!isShown) return (io: Io, options: CommandOptions) => list(name, io, options)
+      return (id: string | undefined, io: Io, options: CommandOptions) =>
         id === undefined ? list(name, io, options) : show(id, io, options, name)
-      return isShown ? listOrShow : listOrShow.bind(undefined, undefined)
     },
     ...more,
     options: [...pages, ...filterOptions(filters), ...(more.options ?? [])],

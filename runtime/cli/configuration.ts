@@ -93,7 +93,7 @@ export function loadText(file: string, text: string, env: Io['env']): Promise<Lo
 
 /** Names on standard error what was not set, and so was not checked. */
 export function reportUnset({ unset }: Pick<Configuration, 'unset'>, io: Io): void {
-  if (unset.length > 0) io.err(`${`Not set, and so not checked: ${unset.join(', ')}.`}\n`)
+  if (unset.length > 0) io.err(`Not set, and so not checked: ${unset.join(', ')}.\n`)
 }
 
 /** @throws CommandFailure with the diagnostics of a configuration that does not load */
@@ -104,10 +104,7 @@ export async function loadOrFail(io: Io): Promise<Configuration> {
 }
 
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): string {
-  return diagnostics
-    .map(({ hint, ...diagnostic }) => ({ ...diagnostic, ...(hint && { hint: hint }) }))
-    .map((diagnostic) => formatDiagnostic(diagnostic, io.cwd))
-    .join('\n\n')
+  return diagnostics.map((diagnostic) => formatDiagnostic(diagnostic, io.cwd)).join('\n\n')
 }
 
 interface Diagnosed {

@@ -57,7 +57,7 @@ export function formatSummary(facts: object, now: number): string {
   return rows.map(([label, text]) => `${label.padEnd(width)}${printable(text)}\n`).join('')
 }
 
-function inLine(name: unknown, value: unknown, now: number): string {
+function inLine(name: string, value: unknown, now: number): string {
   if (isEmpty(value)) return ''
   if (Array.isArray(value)) return listed(value.map((each) => inLine('', each, now)))
   if (isTime(value)) return shortTime(value, now)
@@ -70,7 +70,7 @@ function inLine(name: unknown, value: unknown, now: number): string {
   ])
   const present = parts.filter(([, text]) => text !== '')
   // A channel among `channels` is named by itself.
-  return present.map(([key, text]) => (`${name}`.startsWith(key) ? text : `${key} ${text}`)).join(', ')
+  return present.map(([key, text]) => (name.startsWith(key) ? text : `${key} ${text}`)).join(', ')
 }
 
 /** Nothing that records count comes to so many milliseconds since the Unix epoch, which is in 2001. */

@@ -25,7 +25,7 @@ export function createStandardError(onRoom: (droppedLines: number) => void): Log
   neverBlock(stderr)
   let dropped = 0
   let unreported = 0
-  let isGathering = false
+  let isCorked = false
 
   function report(): void {
     const lines = unreported
@@ -34,22 +34,22 @@ export function createStandardError(onRoom: (droppedLines: number) => void): Log
   }
 
   /** Lines of one turn of the event loop are written together, because each write is a system call. */
-  function gather(): void {
-    if (isGathering) return
-    isGathering = true
+  function cork(): void {
+    if (isCorked) return
+    isCorked = true
     stderr.cork()
-    setImmediate(pass)
+    setImmediate(uncork)
   }
 
-  function pass(): void {
-    if (isGathering) stderr.uncork()
-    isGathering = false
+  function uncork(): void {
+    if (isCorked) stderr.uncork()
+    isCorked = false
   }
 
   stderr.on('drain', report)
   // What a full disk does not take is lost. Without a listener the event would end the process.
   stderr.on('error', () => undefined)
-  process.prependOnceListener('exit', pass)
+  process.prependOnceListener('exit', uncork)
   return {
     get columns() {
       return stderr.columns
@@ -60,11 +60,11 @@ export function createStandardError(onRoom: (droppedLines: number) => void): Log
         unreported += 1
         return
       }
-      gather()
+      cork()
       stderr.write(text)
     },
     async flush() {
-      pass()
+      uncork()
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, flushMs)
       stderr.write('', () => resolve())

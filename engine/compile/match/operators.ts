@@ -67,7 +67,6 @@ const operators: Readonly<Record<string, Operator>> = {
   suffix: affix('ends', (value, text) => value.endsWith(text)),
   pattern: {
     isCostly: true,
-    isOfText: true,
     read(source, { path, report }) {
       const regex = readRegex(source, path, report)
       return (
@@ -81,8 +80,6 @@ const operators: Readonly<Record<string, Operator>> = {
 }
 
 export const operatorNames: ReadonlySet<string> = new Set(Object.keys(operators))
-
-export const textOperators = [...operatorNames].filter((name) => operators[name]?.isOfText)
 
 export function isCostly({ name }: OperatorTest): boolean {
   return operators[name]?.isCostly === true
@@ -122,7 +119,6 @@ function affix(place: 'begins' | 'ends', holds: (value: string, text: string) =>
   const name = place === 'begins' ? 'prefix' : 'suffix'
   const hint = `Write what the text ${place} with; for one of several, list the operators: \`[{ ${name}: a }, { ${name}: b }]\`.`
   return {
-    isOfText: true,
     read: (text, { refuse }) =>
       typeof text === 'string' && text !== ''
         ? {

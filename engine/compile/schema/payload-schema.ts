@@ -217,7 +217,7 @@ function compileProblem(error: unknown, schema: unknown): SchemaProblem {
   return {
     path: findPath(
       schema,
-      (key, value) => key.endsWith('ef') && String(value) !== '' && missingRef.endsWith(String(value)),
+      (key, value) => /^\$(ref|dynamicRef)$/.test(key) && value !== '' && missingRef.endsWith(String(value)),
     ),
     message: isInside
       ? 'leads to nothing in this schema'

@@ -3,6 +3,7 @@
 import { plainText, type Segment } from '../../boundary/segment.ts'
 import { type FieldName, fieldNames } from '../../config/values/fields.ts'
 import { nearestName } from '../../config/values/nearest.ts'
+import { typeName } from '../../config/values/type-name.ts'
 import type { AnsweredAction, AnsweredField, TransformCall, TransformError } from '../../transform/port.ts'
 import type { Draft } from '../admit/draft.ts'
 import type { Reply } from '../model/decision.ts'
@@ -168,11 +169,6 @@ function checkTargets(targets: unknown, name: string): void {
     const hint = nearest === undefined ? '; it takes `channel` and `to`' : `; did you mean \`${nearest}\`?`
     throw badAnswer(name, `\`deliverTo[${index}].${shownName(strange)}\` is no key of a target${hint}`)
   }
-}
-
-function typeName(value: unknown): string {
-  if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
 function unknownField(field: string, name: string): TransformError {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Place } from '../../config/file/diagnostic.ts'
+import { typeName } from '../../config/values/type-name.ts'
 import { refusedStatus } from '../define.ts'
 import type { ErrorReport } from './protocol.ts'
 
@@ -38,12 +39,7 @@ function describeThrown(thrown: unknown): string {
   if (typeof thrown === 'string') return oneLine(`a text, no Error: ${thrown}`)
   if (thrown === null || thrown === undefined) return `${thrown}`
   const message = textFrom(() => (thrown as { message?: unknown }).message)
-  const type = Array.isArray(thrown)
-    ? 'a list'
-    : typeof thrown === 'object'
-      ? 'an object'
-      : `a ${typeof thrown}`
-  return oneLine(message === undefined ? `${type}, no Error` : `${type}, no Error: ${message}`)
+  return oneLine(`${typeName(thrown)}, no Error${message === undefined ? '' : `: ${message}`}`)
 }
 
 function textFrom(read: () => unknown): string | undefined {

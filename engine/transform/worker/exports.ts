@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
+import { typeName } from '../../config/values/type-name.ts'
 import type { FunctionExport, ModuleExports } from './protocol.ts'
 
 export type Namespace = Readonly<Record<string, unknown>>
@@ -33,7 +34,7 @@ export function describeExports(namespace: Namespace, file: string): ModuleExpor
   for (const name of names) {
     const found = findExport(namespace, name)
     if (found) functions.push({ name, ...positionOf(found, code) })
-    else if (name in namespace || name !== 'default') others.push({ name, type: typeOf(namespace[name]) })
+    else if (name in namespace || name !== 'default') others.push({ name, type: typeName(namespace[name]) })
   }
   return { functions, others }
 }
@@ -51,10 +52,4 @@ function innerOf(namespace: Namespace): Namespace | undefined {
   const inner = namespace['default']
   const holdsNames = (typeof inner === 'object' && inner !== null) || typeof inner === 'function'
   return holdsNames ? (inner as unknown as Namespace) : undefined
-}
-
-function typeOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value)
-  if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

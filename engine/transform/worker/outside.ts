@@ -16,7 +16,7 @@ export interface Reached {
 }
 
 /** Thrown in place of what is refused. */
-export class DryRunRefusal extends Error {
+class DryRunRefusal extends Error {
   override readonly name = 'DryRunRefusal'
   readonly code = 'DRY_RUN'
   readonly target: string

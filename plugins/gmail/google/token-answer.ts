@@ -14,7 +14,7 @@ import type { BaseUrls } from '../configuration.ts'
 import { exchange } from './exchange.ts'
 import { consentRevoked, malformed, missingScope, oauthService, quoted } from './failure.ts'
 
-export interface TokenRequest extends TokenAnswerOptions {
+interface TokenRequest extends TokenAnswerOptions {
   readonly baseUrls: BaseUrls
   readonly fetch: typeof globalThis.fetch
   readonly signal: AbortSignal

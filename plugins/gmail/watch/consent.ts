@@ -86,7 +86,7 @@ function digestOf(value: unknown): string {
 }
 
 /** Adds the command to run to a sentence. */
-export function withSetup(sentence: string): string {
+function withSetup(sentence: string): string {
   return sentence.includes('webhooks gmail setup')
     ? sentence
     : `${sentence} Run \`reveille webhooks gmail setup\`.`

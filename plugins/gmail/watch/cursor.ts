@@ -83,7 +83,7 @@ function parseRefused(value: unknown, now: number): RefusedMail | undefined {
   }
 }
 
-export function isHistoryId(value: unknown): value is string {
+function isHistoryId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9]{1,20}$/.test(value)
 }
 

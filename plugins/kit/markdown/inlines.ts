@@ -169,7 +169,7 @@ function append(target: Inline[], more: readonly Inline[]): void {
 }
 
 /** Joins adjacent texts, and removes marks without content and white space beside the ends of lines. */
-export function joinTexts(inlines: readonly Inline[]): Inline[] {
+function joinTexts(inlines: readonly Inline[]): Inline[] {
   const joined: Inline[] = []
   let run: string[] = []
   function endRun(next?: Inline) {

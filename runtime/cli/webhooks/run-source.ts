@@ -55,7 +55,7 @@ export async function runSource({ name }: Connected, io: Io): Promise<number> {
   })
   // Where there is no terminal, the log says it.
   if (!json && io.columns !== undefined)
-    io.err(`${`What ${name} fetches goes to ${target.address}${target.path} until Ctrl-C.`}\n`)
+    io.err(`What ${name} fetches goes to ${target.address}${target.path} until Ctrl-C.\n`)
   sources.apply()
   try {
     const failure = await ended.promise

@@ -43,10 +43,3 @@ export function decodeWhole(endpoint: string, body: Buffer, contentType: string 
     throw error instanceof RefusalError ? new RequestError(error.code, { sentence: error.message }) : error
   }
 }
-
-/** Decodes JSON-only endpoints with small bodies. @throws RequestError */
-export function decodeJson(body: Buffer): unknown {
-  const { payload, isUndecoded } = decodeFor('agent', body, undefined)
-  if (isUndecoded) throw new RequestError('BODY_TOO_LARGE')
-  return payload
-}

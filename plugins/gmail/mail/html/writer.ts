@@ -9,8 +9,6 @@ interface Level {
 /** More line breaks in a row are not needed. */
 const maxBreaks = 3
 
-export type Writer = ReturnType<typeof createWriter>
-
 export function createWriter() {
   const lines: string[] = []
   const levels: Level[] = []
