@@ -243,7 +243,9 @@ test('two generations are compared file by file, one file is read, and no secret
   const compare = async (to: number, from: number) => {
     const path = `/api/generations/${to}/compare?with=${from}`
     const { files } = await read<{ files: { path: string; name: string; change: string }[] }>(path)
-    return files.map(({ path: _path, name, ...rest }) => ({ name: basename(name), ...rest }))
+    const named = files.map(({ path: _path, name, ...rest }) => ({ name: basename(name), ...rest }))
+    // The answer is in the order of paths, and where the preset is depends on where the product is.
+    return named.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
   const [name, change] = ['bell.yaml', 'changed']
   assert.deepEqual(await compare(2, 1), [{ name, change, before: mapping('one'), after: mapping('two') }])
@@ -252,7 +254,7 @@ test('two generations are compared file by file, one file is read, and no secret
     [3, 2, 'added', 'after'],
     [2, 3, 'removed', 'before'],
   ] as const) {
-    const [long, config, preset] = await compare(to, from)
+    const [preset, long, config] = await compare(to, from)
     assert.deepEqual(long, { name: 'long.yaml', change, isCut: true })
     assert.deepEqual([config?.name, config?.change], ['reveille.yaml', 'changed'])
     assert.deepEqual(Object.keys(preset ?? {}), ['name', 'change', text])
