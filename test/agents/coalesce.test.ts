@@ -1,3 +1,3 @@
 import { testBurst } from './coalesce.ts'
 
-testBurst({ window: 10, betweenMs: 5 })
+testBurst({ window: 25, betweenMs: 5 })

@@ -164,7 +164,7 @@ export function testStorm(count: number, connections: number): void {
     for await (const _tick of setInterval(everyMs)) {
       await gateway.edit(edit++)
       // The number of superseded edits depends on the machine, but some of each kind are not.
-      if (edit >= 20 * count || (edit >= count && wentBothWays(gateway))) break
+      if (edit >= 100 * count || (edit >= count && wentBothWays(gateway))) break
     }
     await sender.stop()
     assert.deepEqual(sender.unexpected, [])
