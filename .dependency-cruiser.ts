@@ -29,6 +29,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     [
       'cut.ts',
       'exclusive-lock.ts',
+      'mutex.ts',
       'once-for-each.ts',
       'package-folder.ts',
       'pause.ts',
@@ -39,7 +40,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'presets-folder.ts',
       'bin/',
     ],
-    ['gateway-file.ts', 'transforms.ts', 'written-document.ts', 'scaffold/', 'store/'],
+    ['configured-names.ts', 'gateway-file.ts', 'transforms.ts', 'written-document.ts', 'scaffold/', 'store/'],
     ['agent/', 'generations/', 'guard/', 'observe/', 'plugin/'],
     ['session/'],
     ['http/'],

@@ -4,6 +4,7 @@ import type { CurrentLive, Mask, Reloader, Timers } from '@reveille/engine'
 import type { AdminDeliveries, ChannelState, HeartbeatState } from '../dispatch/index.ts'
 import type { DiskArchive } from '../generations/index.ts'
 import type { HookLog } from '../http/index.ts'
+import type { Issues } from '../issues/index.ts'
 import type { Counters } from '../observe/counters.ts'
 import type { DryRun } from '../reload/dry-run.ts'
 import type { ServedLastGood } from '../reload/last-good.ts'
@@ -11,7 +12,7 @@ import type { RequestDryRuns } from '../reload/request-dry-runs.ts'
 import type { ReplayJobs, Replays } from '../replay/index.ts'
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
-import type { CommandResult, Id, Store } from '../store/port.ts'
+import type { Id, Store } from '../store/port.ts'
 import type { Answer } from './routes/client.ts'
 
 export interface AdminOptions {
@@ -41,7 +42,7 @@ export interface AdminOptions {
   /** The address at which a tunnel is reached from the internet: `https://words.trycloudflare.com`. */
   readonly publicUrl: () => string | undefined
   /** Counts since the start. */
-  readonly counters: Pick<Counters, 'read' | 'series' | 'mappingHits'>
+  readonly counters: Pick<Counters, 'read' | 'series' | 'countsOf' | 'hitsOf'>
   /** Number of log lines dropped since the start. */
   readonly droppedLogLines: () => number
   readonly deliveries: AdminDeliveries
@@ -51,8 +52,11 @@ export interface AdminOptions {
   readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'read'>
   /** Returns the text of a file of the configuration as it may be shown. */
   readonly withoutSecrets: (file: string, text: string) => Promise<string>
-  readonly activity: Activity
-  readonly issues: AdminIssues
+  /** The issues, their changes by operators, and the endpoints from which requests are expected. */
+  readonly issues: Pick<
+    Issues,
+    'list' | 'resolve' | 'mute' | 'reopen' | 'tokenGuessed' | 'seenAt' | 'silences'
+  >
   readonly isDraining: () => boolean
   /** The folder of the console's files. Default: where they are shipped, or built. */
   readonly consoleFolder?: string
@@ -64,33 +68,4 @@ export interface AdminOptions {
   readonly replayJobs: Pick<ReplayJobs, 'choose' | 'begin'>
   /** Hides known secrets. Every answer passes it on its way out, so that no handler has to. */
   readonly mask: Pick<Mask, 'text' | 'json'>
-}
-
-/** Counts kept in memory since the gateway started. */
-export interface Activity {
-  /** The requests of an endpoint by outcome. */
-  readonly countsOf: (endpoint: string) => Readonly<Record<string, number>>
-  /** The requests that a mapping decided. */
-  readonly hitsOf: (mapping: string) => number
-}
-
-/** The issues, their changes by operators, and the endpoints from which requests are expected. */
-export interface AdminIssues {
-  /** Lists issues, those included that could not be written yet. */
-  list: Store['read']['issues']
-  resolve(key: string): Promise<CommandResult>
-  /** `until`: null for good. Milliseconds since the Unix epoch. */
-  mute(key: string, until: number | null): Promise<CommandResult>
-  reopen(key: string): Promise<CommandResult>
-  /** A client, named by its address, has tried too many wrong tokens. */
-  tokenGuessed(client: string): void
-  /** When a request to the endpoint last came, as far as that is remembered. */
-  seenAt(endpoint: string): number | undefined
-  /** The policies with `expectEvery`. */
-  silences(): readonly {
-    readonly policy: string
-    readonly expectEveryMs: number
-    readonly silentForMs: number
-    readonly isSilent: boolean
-  }[]
 }

@@ -1,6 +1,7 @@
 /** Handles the routes that show what is served: endpoints with their policies, mappings with their hits, and what an id belongs to. */
 
 import { authOf, type Snapshot } from '@reveille/engine'
+import { namesIn } from '../configured-names.ts'
 import type { RequestFilters } from '../store/port.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
@@ -9,7 +10,7 @@ import type { gatewayRoutes } from './routes/gateway.ts'
 
 type OverviewHandlers = Pick<Handlers<typeof gatewayRoutes>, 'listEndpoints' | 'listMappings' | 'find'>
 
-export function createOverviewHandlers({ current, store, activity, issues }: AdminOptions): OverviewHandlers {
+export function createOverviewHandlers({ current, store, counters, issues }: AdminOptions): OverviewHandlers {
   const { read } = store
 
   /** When the newest request came that has these fields. */
@@ -21,7 +22,8 @@ export function createOverviewHandlers({ current, store, activity, issues }: Adm
   return {
     async listEndpoints({ query }) {
       const { snapshot } = current()
-      const page = pageIn(endpointNames(snapshot), query, (name) => name)
+      const { exact, patterns } = namesIn(snapshot)
+      const page = pageIn([...exact, ...patterns].sort(), query, (name) => name)
       const silences = new Map(issues.silences().map((silence) => [silence.policy, silence]))
       const items = await Promise.all(
         page.items.map(async (name) => {
@@ -30,7 +32,7 @@ export function createOverviewHandlers({ current, store, activity, issues }: Adm
           return {
             name,
             policy: policyText(snapshot, name),
-            counts: activity.countsOf(name),
+            counts: counters.countsOf(name),
             ...(lastSeen !== undefined && { lastSeen }),
             ...('isSilent' in silence && { silence }),
           }
@@ -44,7 +46,7 @@ export function createOverviewHandlers({ current, store, activity, issues }: Adm
       const items = await Promise.all(
         page.items.map(async (mapping) => {
           const lastMatch = await lastOf({ mapping: mapping.id })
-          const hits = activity.hitsOf(mapping.id)
+          const hits = counters.hitsOf(mapping.id)
           return { ...mapping, hits, ...(lastMatch !== undefined && { lastMatch }) }
         }),
       )
@@ -55,12 +57,6 @@ export function createOverviewHandlers({ current, store, activity, issues }: Adm
       return { items: await read.find(q.trim()) }
     },
   }
-}
-
-/** Policies, the paths of mappings, and the two endpoints that are built in. */
-function endpointNames({ endpoints, mappings }: Snapshot): readonly string[] {
-  const paths = mappings.flatMap(({ path }) => path ?? [])
-  return [...new Set(['agent', 'wake', ...Object.keys(endpoints), ...paths])].sort()
 }
 
 /** The limits and authentication of a policy, without secrets. */

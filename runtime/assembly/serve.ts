@@ -165,7 +165,7 @@ function registerAdmin(
   const { command, health, changes, cluster } = store
   registerAdminSurface(app, {
     ...{ current, reloader, archive, log, mask, now, mintId, ...shared, ...rest },
-    ...{ counters, activity: counters, issues, deliveries },
+    ...{ counters, issues, deliveries },
     store: { read, command, health, changes, cluster },
     timers: backgroundTimers,
     tryHeldRunners: dispatch.tryHeldRunners,

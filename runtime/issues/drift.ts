@@ -5,8 +5,8 @@
 
 import { compileFieldPresence, type FieldPresence, type HookRequest, type Snapshot } from '@reveille/engine'
 import { BoundedMap } from '@reveille/kit'
+import { configuredName, endpointOption } from '../configured-names.ts'
 import { onceForEach } from '../once-for-each.ts'
-import { configuredName, endpointOption } from './configured-names.ts'
 import type { Ledger } from './ledger.ts'
 
 const absentRun = 20

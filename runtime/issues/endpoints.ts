@@ -1,6 +1,7 @@
 /** Follows the requests of each endpoint: when it was last seen, and which problems its requests show. */
 
 import { providerRow, type Snapshot } from '@reveille/engine'
+import { configuredName, endpointOption, isConfiguredName } from '../configured-names.ts'
 import { runHeader } from '../guard/index.ts'
 import {
   isRefusedByConfiguration,
@@ -10,7 +11,6 @@ import {
   statusOfOutcome,
 } from '../http/index.ts'
 import { onceForEach } from '../once-for-each.ts'
-import { configuredName, endpointOption, isConfiguredName } from './configured-names.ts'
 import { type Ledger, type Problem, withoutFullStop } from './ledger.ts'
 
 /** State of one endpoint, or of all that a pattern covers. Names that a sender made up share one of these. */

@@ -1,9 +1,9 @@
 /** Opens issues for requests that the configuration refuses although their senders did nothing wrong. */
 
+import { configuredName, endpointOption } from '../configured-names.ts'
 import { isRefusedByConfiguration, type RequestFacts, type RequestOutcome, reasonOf } from '../http/index.ts'
 import { pagesOf } from '../store/pages.ts'
 import type { Reader, RequestFilters, RequestRecord } from '../store/port.ts'
-import { configuredName, endpointOption } from './configured-names.ts'
 import { type Ledger, withoutFullStop } from './ledger.ts'
 
 export interface RefusalWatchOptions {

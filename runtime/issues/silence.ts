@@ -1,8 +1,8 @@
 /** Finds endpoints from which nothing has come for longer than their policy's `expectEvery` allows. */
 
 import type { CurrentLive, Snapshot, Timers } from '@reveille/engine'
+import { endpointOption } from '../configured-names.ts'
 import type { Reader } from '../store/port.ts'
-import { endpointOption } from './configured-names.ts'
 import type { Ledger, Problem } from './ledger.ts'
 
 export interface Silence {

@@ -3,13 +3,13 @@
 import { dirname } from 'node:path'
 import type { CurrentLive, Diagnostic, Live, ReloadEvent, Snapshot } from '@reveille/engine'
 import { formatPlace } from '@reveille/engine/text'
+import { isConfiguredName } from '../configured-names.ts'
 import type { BudgetAlarm, BudgetKey, DispatchObserver, RunnerState } from '../dispatch/index.ts'
 import { catchUpSource, type SourceState } from '../sources/index.ts'
 import { dayOf } from '../store/day.ts'
 import { pagesOf } from '../store/pages.ts'
 import type { Reader, RunError, RunRecord } from '../store/port.ts'
 import { type IssueCode, issueCodes, quietMs } from './codes.ts'
-import { isConfiguredName } from './configured-names.ts'
 import { type Ledger, type Problem, withoutFullStop } from './ledger.ts'
 
 export interface WorkWatchOptions {

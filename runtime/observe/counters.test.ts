@@ -66,12 +66,13 @@ test('the durations of accepted requests are counted, and of that the time after
   assert.deepEqual([commitMs.count, commitMs.sumMs], [2, 4])
 })
 
-test('each mapping has its hits and the time of the last one', () => {
-  const { counters, note, advance } = open()
+test('each mapping has its hits, and each endpoint its requests by outcome', () => {
+  const { counters, note } = open()
   note({ mapping: 'review' })
-  advance(5)
   note({ mapping: 'review', outcome: 'skipped' })
-  assert.deepEqual([...counters.mappingHits()], [['review', { hits: 2, lastAt: start + 5 }]])
+  assert.deepEqual([counters.hitsOf('review'), counters.hitsOf('other')], [2, 0])
+  const { accepted, skipped, failed } = counters.countsOf('github')
+  assert.deepEqual([accepted, skipped, failed], [1, 1, 0])
 })
 
 test('ends of runs and deliveries, reloads and old tokens are counted', () => {

@@ -4,9 +4,10 @@
  */
 
 import type { Snapshot } from '@reveille/engine'
-import { type RequestOutcome, type RunUsage, requestOutcomes } from '../store/port.ts'
+import { namesIn } from '../configured-names.ts'
+import type { RequestOutcome, RunUsage } from '../store/port.ts'
 import { createHistogram } from './histogram.ts'
-import { createSeries } from './series.ts'
+import { createSeries, noOutcomes } from './series.ts'
 
 export interface CountedRequest {
   readonly snapshot: Pick<Snapshot, 'endpoints' | 'mappings'>
@@ -22,34 +23,18 @@ export interface CountedRequest {
   readonly at: number
 }
 
-export interface MappingHits {
-  readonly hits: number
-  /** Milliseconds since the Unix epoch. */
-  readonly lastAt: number
-}
-
-/** A count with its labels. */
-export interface Counted<Labels> {
-  readonly labels: Labels
-  readonly count: number
-}
-
 export type Counters = ReturnType<typeof createCounters>
 
-const outcomeIndexes = new Map<RequestOutcome, number>(
-  requestOutcomes.map((outcome, index) => [outcome, index]),
-)
-
 /** Limits memory, because reloads may add names without end. */
-const maxNames = 10_000
+const maxCells = 100_000
 
 /** The label of endpoints that no policy and no mapping names. */
-export const otherEndpoint = 'other'
+const otherEndpoint = 'other'
 
 export function createCounters(options: { now(): number; backlog(): number }) {
   const series = createSeries(options)
-  const requests = createRequestCounter()
-  const mappings = new Map<string, { hits: number; lastAt: number }>()
+  const requests = createLabelledCounter<'endpoint' | 'outcome' | 'status'>()
+  const mappings = createLabelledCounter<'mapping'>()
   const acceptHistogram = createHistogram()
   const commitHistogram = createHistogram()
   const oldTokens = createLabelledCounter<'list'>()
@@ -62,24 +47,19 @@ export function createCounters(options: { now(): number; backlog(): number }) {
 
   return {
     /** Called once for each request that is recorded, after its reply. */
-    noteRequest({ snapshot, endpoint, outcome, status, mapping, ms, resolveMs, at }: CountedRequest): void {
-      const outcomeIndex = outcomeIndexes.get(outcome) as number
-      requests.add(snapshot, endpoint, outcomeIndex, status)
+    noteRequest(request: CountedRequest): void {
+      const { snapshot, endpoint = '', outcome, status, mapping, ms, resolveMs, at } = request
+      // Senders choose the names that a path with parameters covers.
+      const label = namesIn(snapshot).exact.has(endpoint) ? endpoint : otherEndpoint
+      requests.add({ endpoint: label, outcome, status: String(status) })
+      if (mapping !== undefined) mappings.add({ mapping })
       const isAccepted = outcome === 'accepted'
-      series.noteRequest(at, outcomeIndex, isAccepted ? ms : undefined)
-      if (isAccepted) {
-        acceptHistogram.observe(ms)
-        if (resolveMs !== undefined) commitHistogram.observe(ms - resolveMs)
-      }
-      if (mapping === undefined) return
-      const entry = mappings.get(mapping)
-      if (entry === undefined) {
-        if (mappings.size < maxNames) mappings.set(mapping, { hits: 1, lastAt: at })
-        return
-      }
-      entry.hits += 1
-      entry.lastAt = at
+      series.noteRequest(at, outcome, isAccepted ? ms : undefined)
+      if (!isAccepted) return
+      acceptHistogram.observe(ms)
+      if (resolveMs !== undefined) commitHistogram.observe(ms - resolveMs)
     },
+
     /** A sender used a token or secret that is not the newest of its list. */
     noteOldToken: (list: string) => oldTokens.add({ list }),
     noteRunEnded(
@@ -107,10 +87,17 @@ export function createCounters(options: { now(): number; backlog(): number }) {
       reloads.add({ result })
       if (isOfFiles) areFilesRefused = result === 'refused'
     },
-    /** Number and time of the last match of each mapping since the start, by its id. */
-    mappingHits: (): ReadonlyMap<string, MappingHits> => mappings,
-    hitsOf: (mapping: string): number => mappings.get(mapping)?.hits ?? 0,
-    countsOf: requests.countsOf,
+    /** The requests since the start that a mapping decided. */
+    hitsOf: (mapping: string): number => mappings.countOf({ mapping }),
+
+    /** The requests of an endpoint by outcome; all zero for one that no policy and no mapping names. */
+    countsOf(endpoint: string): Readonly<Record<RequestOutcome, number>> {
+      const counts = noOutcomes()
+      for (const { labels, count } of requests.read())
+        if (labels.endpoint === endpoint) counts[labels.outcome as RequestOutcome] += count
+      return counts
+    },
+
     series: series.read,
     /** Everything for the metrics. */
     read: () => ({
@@ -128,87 +115,18 @@ export function createCounters(options: { now(): number; backlog(): number }) {
   }
 }
 
-/** Counts requests by endpoint, outcome and status; the last two are one number. */
-function createRequestCounter() {
-  const requests = new Map<string, Map<number, { count: number }>>()
-  let countedSnapshot: Pick<Snapshot, 'endpoints' | 'mappings'> | undefined
-  let names: ReadonlySet<string> = new Set()
-
-  function labelOf(snapshot: CountedRequest['snapshot'], endpoint = ''): string {
-    if (snapshot !== countedSnapshot) {
-      countedSnapshot = snapshot
-      names = namesIn(snapshot)
-    }
-    return names.has(endpoint) ? endpoint : otherEndpoint
-  }
-
-  function cellOf(label: string, key: number): { count: number } {
-    let cells = requests.get(label)
-    if (cells === undefined) {
-      if (requests.size >= maxNames && label !== otherEndpoint) return cellOf(otherEndpoint, key)
-      cells = new Map()
-      requests.set(label, cells)
-    }
-    let cell = cells.get(key)
-    if (cell === undefined) {
-      cell = { count: 0 }
-      cells.set(key, cell)
-    }
-    return cell
-  }
-
-  return {
-    add(
-      snapshot: CountedRequest['snapshot'],
-      endpoint: string | undefined,
-      outcomeIndex: number,
-      status: number,
-    ): void {
-      cellOf(labelOf(snapshot, endpoint), outcomeIndex * 1000 + status).count += 1
-    },
-    /** The requests of an endpoint by outcome; all zero for one that no policy and no mapping names. */
-    countsOf(endpoint: string): Readonly<Record<RequestOutcome, number>> {
-      const counts = Object.fromEntries(requestOutcomes.map((outcome) => [outcome, 0])) as Record<
-        RequestOutcome,
-        number
-      >
-      for (const [key, { count }] of requests.get(endpoint) ?? []) counts[outcomeIn(key)] += count
-      return counts
-    },
-    read: () =>
-      [...requests].flatMap(([endpoint, cells]) =>
-        [...cells].map(([key, { count }]) => ({
-          labels: {
-            endpoint,
-            outcome: outcomeIn(key),
-            status: String(key % 1000),
-          },
-          count,
-        })),
-      ),
-  }
-}
-
-/** The outcome in the key of a cell, which is 1000 times its index plus the status. */
-const outcomeIn = (key: number) => requestOutcomes[Math.floor(key / 1000)] as RequestOutcome
-
-/** The endpoints that policies and mappings name exactly. Senders choose the names that a path with parameters covers. */
-function namesIn({ endpoints, mappings }: Pick<Snapshot, 'endpoints' | 'mappings'>): ReadonlySet<string> {
-  const paths = mappings.flatMap(({ path }) => (path === undefined ? [] : [path]))
-  const exact = [...Object.keys(endpoints), ...paths].filter((name) => !/(^|\/):/.test(name))
-  return new Set(['wake', 'agent', ...exact])
-}
-
-/** Counts by labels, for events that are far rarer than requests. */
 function createLabelledCounter<Name extends string>() {
-  const cells = new Map<string, { readonly labels: Readonly<Record<Name, string>>; count: number }>()
+  type Labels = Readonly<Record<Name, string>>
+  const cells = new Map<string, { readonly labels: Labels; count: number }>()
   return {
-    add(labels: Readonly<Record<Name, string>>, amount = 1): void {
+    add(labels: Labels, amount = 1): void {
       const key = JSON.stringify(labels)
       const cell = cells.get(key)
       if (cell !== undefined) cell.count += amount
-      else if (cells.size < maxNames) cells.set(key, { labels, count: amount })
+      else if (cells.size < maxCells) cells.set(key, { labels, count: amount })
     },
-    read: (): readonly Counted<Readonly<Record<Name, string>>>[] => [...cells.values()],
+
+    countOf: (labels: Labels): number => cells.get(JSON.stringify(labels))?.count ?? 0,
+    read: () => [...cells.values()],
   }
 }

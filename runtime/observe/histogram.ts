@@ -6,8 +6,6 @@ export const boundsMs = [
   30_000,
 ] as const
 
-export type Histogram = ReturnType<typeof createHistogram>
-
 export function createHistogram() {
   const counts = new Float64Array(boundsMs.length + 1)
   let sumMs = 0

@@ -1,20 +1,16 @@
 /** Colours texts on a terminal. */
 
+import { styleText } from 'node:util'
+
+const styles = ['dim', 'bold', 'red', 'yellow', 'green', 'cyan'] as const
+
 /** Each function colours a text, or returns it as it is where colour is off. */
-export type Paint = Record<'dim' | 'bold' | 'red' | 'yellow' | 'green' | 'cyan', (text: string) => string>
+export type Paint = Record<(typeof styles)[number], (text: string) => string>
 
-const colours: Paint = {
-  dim: (text) => `\x1b[2m${text}\x1b[22m`,
-  bold: (text) => `\x1b[1m${text}\x1b[22m`,
-  red: (text) => `\x1b[31m${text}\x1b[39m`,
-  yellow: (text) => `\x1b[33m${text}\x1b[39m`,
-  green: (text) => `\x1b[32m${text}\x1b[39m`,
-  cyan: (text) => `\x1b[36m${text}\x1b[39m`,
-}
-
-const same = (text: string) => text
-const plain: Paint = { dim: same, bold: same, red: same, yellow: same, green: same, cyan: same }
-
-export function createPaint(options: { readonly colour: boolean }): Paint {
-  return options.colour ? colours : plain
+export function createPaint({ colour }: { readonly colour: boolean }): Paint {
+  const painted = styles.map((style) => [
+    style,
+    (text: string) => (colour ? styleText(style, text, { validateStream: false }) : text),
+  ])
+  return Object.fromEntries(painted) as Paint
 }

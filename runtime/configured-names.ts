@@ -1,14 +1,17 @@
 /** Names endpoints as the configuration does, because a sender chooses the rest of an address that a pattern or a catch-all covers. */
 
 import { coversPath, type Snapshot } from '@reveille/engine'
-import { onceForEach } from '../once-for-each.ts'
+import { onceForEach } from './once-for-each.ts'
 
 interface Names {
   readonly exact: ReadonlySet<string>
   readonly patterns: readonly string[]
 }
 
-const namesIn = onceForEach(({ endpoints, mappings }: Snapshot): Names => {
+type Configured = Pick<Snapshot, 'endpoints' | 'mappings'>
+
+/** All names: `exact`, and `patterns` such as `orders/:shop`. */
+export const namesIn = onceForEach(({ endpoints, mappings }: Configured): Names => {
   const all = new Set([...Object.keys(endpoints), ...mappings.flatMap(({ path }) => path ?? [])])
   const isPattern = (name: string) => name.split('/').some((segment) => segment.startsWith(':'))
   return {
