@@ -1,8 +1,7 @@
 /** Handles the routes by which requests are tried and explained, and mappings are written for them. */
 
-import type { FastifyReply } from 'fastify'
+import type { ReceivedRequest } from '@reveille/engine'
 import { restoreRequest } from '../http/index.ts'
-import type { RequestDryRunAnswer } from '../reload/request-dry-runs.ts'
 import { bodyNotKept, isSendersFault } from '../replay/index.ts'
 import type { RequestRecord } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
@@ -16,24 +15,17 @@ export function createDryRunHandlers(options: AdminOptions): Handlers<typeof dry
   const { read } = options.store
   return {
     async explainRequest({ params: { id }, query: { generation } }) {
-      const record = await read.request(id)
-      if (record === undefined) return missing('request')
+      const record = (await read.request(id)) ?? missing('request')
       const { trace, endpoint } = record
       if (generation === undefined && trace) return { by: 'stored', explanation: { endpoint, ...trace } }
       const received = restoreRequest(record)
       if (received === undefined) return refuseBodiless(record)
-      const named = generation ?? 'live'
-      const by = named === 'live' ? named : generationNumber(named, options)
-      if (by === undefined) return refuseUnkept(named, options)
-      const answer = await requestDryRuns.run(received, { by })
-      if (!answer.ok) return refuseUntried(answer, named, options)
-      const { ok: _ok, ...dryRun } = answer
+      const { by, ...dryRun } = await dryRunBy(generation ?? 'live', received, options)
       return { by: String(by), ...dryRun }
     },
 
     async writeTest({ params: { id }, reply }) {
-      const record = await read.request(id)
-      if (record === undefined) return missing('request')
+      const record = (await read.request(id)) ?? missing('request')
       const received = restoreRequest(record)
       if (received === undefined) return refuseBodiless(record)
       const written = await requestDryRuns.testEntry(record, received)
@@ -58,13 +50,10 @@ export function createDryRunHandlers(options: AdminOptions): Handlers<typeof dry
         withTest,
         ...(mapping !== undefined && { by: { mapping } }),
       })
-      if (answer.ok) {
-        const { ok: _ok, ...dryRun } = answer
-        return dryRun
-      }
-      return answer.why === 'NOT_COMPILED'
-        ? { diagnostics: answer.diagnostics }
-        : refuseUntried(answer, '', options)
+      if (!answer.ok)
+        return answer.why === 'NOT_COMPILED' ? { diagnostics: answer.diagnostics } : refuse('NOT_FOUND')
+      const { ok: _ok, ...dryRun } = answer
+      return dryRun
     },
 
     async listSamples({ params }) {
@@ -95,20 +84,31 @@ function refuseBodiless(record: RequestRecord): never {
   return refuse('BODY_NOT_KEPT', { sentence: bodyNotKept(record) })
 }
 
-/** Also for dry runs of replays. */
-export function refuseUntried(
-  answer: Extract<RequestDryRunAnswer, { ok: false }>,
-  generation: string,
-  options: Pick<AdminOptions, 'node'>,
-): FastifyReply {
-  if (answer.why === 'GENERATION_NOT_KEPT') return refuseUnkept(generation, options)
+/**
+ * Says what comes of a request by what is `live`, or by the generation that is named by its number or the beginning of its digest.
+ * @throws RequestError
+ */
+export async function dryRunBy(
+  named: string,
+  received: ReceivedRequest,
+  options: Pick<AdminOptions, 'archive' | 'node' | 'requestDryRuns'>,
+  callsOut = false,
+) {
+  const by = named === 'live' ? ('live' as const) : generationNumber(named, options)
+  if (by === undefined) return refuseUnkept(named, options)
+  const answer = await options.requestDryRuns.run(received, { by, callsOut })
+  if (answer.ok) {
+    const { ok: _ok, ...dryRun } = answer
+    return { by, ...dryRun }
+  }
+  if (answer.why === 'GENERATION_NOT_KEPT') return refuseUnkept(named, options)
   const [first] = answer.diagnostics
-  const sentence = `Generation ${generation} does not compile any more: ${first?.message ?? 'its files have mistakes'}`
+  const sentence = `Generation ${named} does not compile any more: ${first?.message ?? 'its files have mistakes'}`
   return refuse('WRONG_STATE', { sentence })
 }
 
 /** Each node of a cluster keeps generations of its own, by numbers of its own. */
-export function refuseUnkept(generation: string, { node }: Pick<AdminOptions, 'node'>): FastifyReply {
+function refuseUnkept(generation: string, { node }: Pick<AdminOptions, 'node'>): never {
   const where = node === undefined ? '' : ` on the node ${node}`
   return refuse('NOT_FOUND', { sentence: `Generation ${generation} is not kept${where}.` })
 }

@@ -18,7 +18,7 @@ type GenerationHandlers = Pick<
 >
 
 export function createGenerationHandlers(options: AdminOptions): GenerationHandlers {
-  const { reloader, archive, isDraining, dryRun } = options
+  const { reloader, archive } = options
   const files = createGenerationFiles(options)
   /** The refusal of the files as they are now; a later reload without errors ends it. */
   let currentRefusal: GenerationRecord | undefined
@@ -61,28 +61,18 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
       return { from: query.with, to, files: await files.compare(before, after) }
     },
 
-    async reload({ query: { dryRun: isDry = false, ...ofDryRun }, by, reply }) {
-      const { limit = usualRequests, callOut = false } = ofDryRun
-      if (!isDry && Object.keys(ofDryRun).length > 0) return refuseOfDryRun(ofDryRun)
-      if (isDraining()) return refuse('DRAINING')
-      if (!isDry) return answer(reply, await reloader.reload({ endsRollback: true, by }))
-      const tried = await dryRun(limit, { callsOut: callOut })
-      reply.code(tried.reload.ok ? 200 : 409)
-      return tried
+    async reload({ query, by, reply }) {
+      return (
+        (await preview(options, query, reply)) ??
+        answer(reply, await reloader.reload({ endsRollback: true, by }))
+      )
     },
 
-    async rollBack({ params, query: { dryRun: isDry = false, ...ofDryRun }, by, reply }) {
+    async rollBack({ params, query, by, reply }) {
       const number = numberOf(params)
-      const { limit = usualRequests, callOut = false } = ofDryRun
-      if (!isDry && Object.keys(ofDryRun).length > 0) return refuseOfDryRun(ofDryRun)
-      if (isDraining()) return refuse('DRAINING')
       if (number === undefined) return missing(params)
-      if (isDry) {
-        const tried = await dryRun(limit, { callsOut: callOut, source: number })
-        if (hasCode(tried.reload, 'GENERATION_NOT_KEPT')) return missing(params)
-        reply.code(tried.reload.ok ? 200 : 409)
-        return tried
-      }
+      const tried = await preview(options, query, reply, number)
+      if (tried) return hasCode(tried.reload, 'GENERATION_NOT_KEPT') ? missing(params) : tried
       const result = await reloader.rollback(number, by)
       if (hasCode(result, 'GENERATION_NOT_KEPT')) return missing(params)
       // The archive is on the disk before the reply, as the gateway may be stopped right after it.
@@ -98,6 +88,24 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
       : 'A generation is a number'
     return refuse('NOT_FOUND', { sentence: `${problem}; kept are ${numbers.join(', ')}.` })
   }
+}
+
+type DryRunQuery = Parameters<GenerationHandlers['reload']>[0]['query']
+
+/** Carries out the dry run that the query asks for, if any: of a reload, or of a rollback to `source`. */
+async function preview(
+  { isDraining, dryRun }: AdminOptions,
+  { dryRun: isDry = false, ...terms }: DryRunQuery,
+  reply: FastifyReply,
+  source?: number,
+) {
+  if (!isDry && Object.keys(terms).length > 0) return refuseOfDryRun(terms)
+  if (isDraining()) return refuse('DRAINING')
+  if (!isDry) return undefined
+  const { limit = usualRequests, callOut = false } = terms
+  const tried = await dryRun(limit, { callsOut: callOut, ...(source !== undefined && { source }) })
+  reply.code(tried.reload.ok ? 200 : 409)
+  return tried
 }
 
 function itemsOf(

@@ -4,12 +4,12 @@ import { type FieldError, redacted } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
 import type { Unreplayable } from '../replay/index.ts'
 import type { Id, RequestRecord } from '../store/port.ts'
-import { refuseUnkept, refuseUntried } from './dry-runs.ts'
+import { dryRunBy } from './dry-runs.ts'
 import { missing, refuse } from './errors.ts'
 import { type Handlers, hasLeft } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import { maskedBody, maxRedactedBytes } from './request-bodies.ts'
-import { generationNumber, refuseNoFilter, shownRequest, storeFilters } from './requests.ts'
+import { refuseNoFilter, shownRequest, storeFilters } from './requests.ts'
 import type { replayRoutes } from './routes/replays.ts'
 
 type ReplayHandlers = Pick<
@@ -21,7 +21,7 @@ type ReplayHandlers = Pick<
 const maxShown = 20
 
 export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
-  const { store, log, now, replays, replayJobs, requestDryRuns } = options
+  const { store, log, now, replays, replayJobs } = options
   const { read } = store
 
   return {
@@ -49,13 +49,9 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
         const restored = await replays.restore(id, edited)
         if (!restored.ok) return refuseReplay(restored)
         const named = generationDigest ?? generation?.toString() ?? 'live'
-        const by = named === 'live' ? ('live' as const) : generationNumber(named, options)
-        if (by === undefined) return refuseUnkept(named, options)
-        const terms = { by, callsOut: callOut === true }
-        const tried = await requestDryRuns.run({ ...restored.received, now: now() }, terms)
-        if (!tried.ok) return refuseUntried(tried, named, options)
-        const { ok: _ok, ...answer } = tried
-        return answer
+        const received = { ...restored.received, now: now() }
+        const { by: _by, ...dry } = await dryRunBy(named, received, options, callOut)
+        return dry
       }
       const answer = await replays.perform(id, { edited, deliverAgain, by: asker })
       if (!answer.ok) return refuseReplay(answer)

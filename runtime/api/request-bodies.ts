@@ -23,8 +23,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
 
   return {
     async readRequestBody({ params: { id }, query: { raw = false }, by, reply }) {
-      const record = await read.request(id)
-      if (record === undefined) return missing('request')
+      const record = (await read.request(id)) ?? missing('request')
       const { body, endpoint } = record
       if (body === undefined) return refuse('BODY_NOT_KEPT', { sentence: bodyNotKept(record) })
       if (!raw && body.length > maxRedactedBytes)

@@ -19,8 +19,7 @@ export function createRequestHandlers(options: AdminOptions): Handlers<typeof re
       return { ...page, items: page.items.map(shownRequest) }
     },
     async readRequest({ params: { id } }) {
-      const request = await read.request(id)
-      if (request === undefined) return missing('request')
+      const request = (await read.request(id)) ?? missing('request')
       const { items } = await read.requests({ replayOf: id, limit: maxReplays })
       return {
         ...shownRequest(request),

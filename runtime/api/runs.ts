@@ -26,8 +26,7 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
   const { read } = store
   return {
     async readRun({ params: { id } }) {
-      const run = await read.run(id)
-      if (run === undefined) return missing('run')
+      const run = (await read.run(id)) ?? missing('run')
       const progress = run.state === 'running' ? progressOf(run.id) : undefined
       return { ...(await withOutcome(read, run)), timings: timingsOf(run), ...(progress && { progress }) }
     },
