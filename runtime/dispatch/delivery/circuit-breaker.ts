@@ -174,7 +174,7 @@ function permitOf(
 ): SendPermit {
   const blocked = blockedUntil(channel)
   if (blocked !== undefined) return { kind: 'release', whose: 'channel', until: blocked }
-  const targetWindow = perTarget && channel.targets.of(target, perTarget, at)
+  const targetWindow = perTarget && channel.targets.of(target)
   const targetWait = perTarget && targetWindow ? targetWindow.waitMs(perTarget, at) : 0
   if (targetWait > maxTargetWaitMs) return { kind: 'release', whose: 'target', until: at + targetWait }
   const channelWait = overall ? channel.overall.waitMs(overall, at) : 0

@@ -60,21 +60,6 @@ test('after a reload that fixes the channel everything is sent at once, in order
   assert.deepEqual([stateOf(bed)?.state, bed.log('channel-opened').length], ['open', 1])
 })
 
-test('a task of an earlier version, which has no pool, waits for its channel too', async (t) => {
-  const bed = await startHeld(t)
-  const { id: _id, runId: _run, ...met } = bed.met
-  const id = '019b76da-ffff-7000-8000-000000000001'
-  const task = { key: `delivery:${id}`, kind: 'delivery', subject: id, dueAt: bed.clock.now() } as const
-  await bed.command({ type: 'send', delivery: { ...met, id, to: 'Bob' }, task })
-  // Cleo's delivery is performed after Bob's has been considered.
-  await acceptEach(bed, 'Cleo')
-  assert.equal(bed.sending(), 1)
-  bed.repair()
-  bed.clock.advance(60_000)
-  await bed.until(async () => bed.sent.length === 3)
-  assert.deepEqual(bed.recipients(), ['Ada', 'Bob', 'Cleo'])
-})
-
 test('deliveries of a channel with a refused credential are parked when their retry window is over', async (t) => {
   const bed = await startHeld(t, 'bad-credential', { deliveries: { retryForMs: 120_000 } })
   for (const probes of [1, 2]) {

@@ -1,31 +1,31 @@
 /** Plans the deliveries of a reply: to which recipient, in which lane, or why none. */
 
 import { withoutTokens } from '../../session/ack.ts'
-import type { MintId } from '../../store/id.ts'
 import type { DeliveryRecord, NewTask, Route, RunRecord } from '../../store/port.ts'
 import { deliveryTask } from '../../store/task-keys.ts'
 import { names } from '../changes.ts'
 import type { DispatchOptions } from '../options.ts'
-import { type ConfiguredChannels, type Destination, resolveDestination } from './destination.ts'
+import { type Destination, resolveDestination } from './destination.ts'
 
-interface Facts {
+type PlanOptions = Pick<DispatchOptions, 'channel' | 'current' | 'mintId' | 'log' | 'observer'>
+
+interface Reply {
+  /** Undefined: there is none, or it is delivered elsewhere. */
+  readonly text: string | undefined
+  /** The last route. */
   readonly route: Route | undefined
-  readonly channels: ConfiguredChannels
-  readonly ackToken: string
-  readonly mintId: MintId
   readonly at: number
 }
 
-type Deliverable = Pick<RunRecord, 'id' | 'deliver' | 'channel' | 'to' | 'deliverTo' | 'generation'>
-
 /**
  * Returns the deliveries of a reply, none if the run delivers nothing or there is no reply, and one task for each of them that
- * is still to be sent. `open` says whether one is pending or parked, so that its run is not done.
+ * is still to be sent. `open` says whether one is pending or parked, so that its run is not done. Those that are not even tried are reported.
  */
-export function planDeliveries(run: Deliverable, reply: string | undefined, facts: Facts) {
-  const targets: readonly Route[] = run.deliver && reply !== undefined ? (run.deliverTo ?? [run]) : []
-  const plans = targets.map((target) => planDelivery(run, target, reply ?? '', facts))
+export function planDeliveries(options: PlanOptions, run: RunRecord, { text, route, at }: Reply) {
+  const targets: readonly Route[] = run.deliver && text !== undefined ? (run.deliverTo ?? [run]) : []
+  const plans = targets.map((target) => planDelivery(options, run, target, { text, route, at }))
   const deliveries = plans.map(({ delivery }) => delivery)
+  for (const delivery of deliveries) reportUnsent(options, run, delivery)
   return {
     deliveries,
     tasks: plans.flatMap(({ task }) => task ?? []),
@@ -34,16 +34,17 @@ export function planDeliveries(run: Deliverable, reply: string | undefined, fact
 }
 
 function planDelivery(
-  run: Deliverable,
+  { channel, current, mintId }: PlanOptions,
+  run: RunRecord,
   target: Route,
-  reply: string,
-  facts: Facts,
+  { text: reply = '', route, at }: Reply,
 ): { readonly delivery: DeliveryRecord; readonly task?: NewTask } {
-  const destination = resolveDestination(target, facts.route, facts.channels)
-  const text = withoutTokens(reply, facts.ackToken)
+  const { channels, agents } = current().snapshot.settings
+  const destination = resolveDestination(target, route, { channel, channels })
+  const text = withoutTokens(reply, agents.defaults.heartbeat.ackToken)
   const silence = reasonToSkip(reply, text)
   const base = {
-    id: facts.mintId(),
+    id: mintId(),
     runId: run.id,
     channel: destination.channel,
     ...(destination.to === undefined ? {} : { to: destination.to }),
@@ -51,16 +52,16 @@ function planDelivery(
     receipts: [],
     attempts: 0,
     generation: run.generation,
-    createdAt: facts.at,
+    createdAt: at,
   }
-  if (silence) return { delivery: { ...base, ...silence, state: 'skipped', endedAt: facts.at } }
+  if (silence) return { delivery: { ...base, ...silence, state: 'skipped', endedAt: at } }
   if (!destination.ok) {
     const { code, reason } = destination
-    return { delivery: { ...base, code, reason, state: 'parked', endedAt: facts.at } }
+    return { delivery: { ...base, code, reason, state: 'parked', endedAt: at } }
   }
   return {
-    delivery: { ...base, state: 'pending', nextAt: facts.at },
-    task: deliveryTask({ id: base.id, channel: base.channel, lane: laneTo(destination), dueAt: facts.at }),
+    delivery: { ...base, state: 'pending', nextAt: at },
+    task: deliveryTask({ id: base.id, channel: base.channel, lane: laneTo(destination), dueAt: at }),
   }
 }
 
@@ -78,7 +79,7 @@ export function laneTo(destination: Extract<Destination, { ok: true }>): string 
 }
 
 /** Reports a delivery that is not even tried. */
-export function reportUnsent(
+function reportUnsent(
   { log, observer }: Pick<DispatchOptions, 'log' | 'observer'>,
   run: RunRecord,
   delivery: DeliveryRecord,

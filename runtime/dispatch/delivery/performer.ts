@@ -123,11 +123,11 @@ function createPermits(parts: PerformerParts) {
 
   /** Releases the slot of a delivery that may not send now. If it waits for its channel it is due at once: its pool holds it back. */
   function release(
-    { claim, found }: Sending,
+    { found }: Sending,
     { whose, until }: Extract<SendPermit, { kind: 'release' }>,
     delivery: DeliveryRecord,
   ): Settlement {
-    const again = whose === 'channel' && isPooled(claim, delivery) ? now() : until
+    const again = whose === 'channel' ? now() : until
     return delivery === found ? settle.untouched(again) : settle.resume(again, delivery, until)
   }
 
@@ -155,7 +155,7 @@ function createFailures(parts: PerformerParts) {
   const { now, random, breaker, settle, progress } = parts
 
   /** While its channel is held a delivery waits only for that, unless the vendor asked to wait before writing to its target. */
-  function nextTry(claim: Claim, delivery: DeliveryRecord, failure: Failure, at: number) {
+  function nextTry(delivery: DeliveryRecord, failure: Failure, at: number) {
     const own = failure.code === 'rate-limited' ? limitedBackoff : backoff
     const ownAt =
       at + Math.max(minRetryMs, retryDelayMs(failure, Math.max(1, delivery.attempts), own, random))
@@ -163,7 +163,7 @@ function createFailures(parts: PerformerParts) {
     if (until === undefined) return { again: ownAt, nextAt: ownAt, quiet: false }
     const isForTarget = !failure.wholeService && (failure.retryAfterMs ?? 0) > 0
     const nextAt = isForTarget ? Math.max(until, ownAt) : until
-    return { again: !isForTarget && isPooled(claim, delivery) ? at : nextAt, nextAt, quiet: true }
+    return { again: isForTarget ? nextAt : at, nextAt, quiet: true }
   }
 
   return function settleUnsent(
@@ -186,7 +186,7 @@ function createFailures(parts: PerformerParts) {
     }
     if (tried.unsureSince !== undefined)
       progress.remember({ ...tried, code: failure.code, reason: failure.message }, claim)
-    const next = isInterrupted ? { again: at, nextAt: at, quiet: true } : nextTry(claim, tried, failure, at)
+    const next = isInterrupted ? { again: at, nextAt: at, quiet: true } : nextTry(tried, failure, at)
     if (isRepeatUnknown(parts, tried, plan, next.nextAt)) return settle.park(tried, prefixed(unsure, failure))
     if (isInterrupted) return settle.resume(at, tried)
     if (!failure.retryable && counts) return settle.park(tried, failure)
@@ -254,11 +254,6 @@ function planOf(channel: Channel, delivery: DeliveryRecord, maxMessages: number)
   } catch (error) {
     return failureOf(error, ownFault, { place: true })
   }
-}
-
-/** Tasks of earlier versions have no pool. */
-function isPooled({ task }: Claim, { channel }: DeliveryRecord): boolean {
-  return task.pool === channel
 }
 
 /** Returns the last failure, as far as it was written. */

@@ -1,6 +1,6 @@
 /** Keeps a pace: says how long the next message has to wait so that no window of time holds too many. */
 
-import type { Pace } from '@reveille/kit'
+import { BoundedMap, type Pace } from '@reveille/kit'
 
 export type SlidingWindow = ReturnType<typeof createSlidingWindow>
 
@@ -19,8 +19,6 @@ export function createSlidingWindow() {
     take({ count }: Pace, now: number) {
       times = [...times, now].slice(-Math.max(1, count))
     },
-    /** Returns when the last message was sent. */
-    lastAt: () => times.at(-1) ?? Number.NEGATIVE_INFINITY,
   }
 }
 
@@ -29,21 +27,12 @@ const maxTargets = 10_000
 
 /** Keeps one window for each target of a channel. */
 export function createTargetWindows() {
-  /** The targets are in the order in which they were last asked for. */
-  const windows = new Map<string, SlidingWindow>()
-
-  function forgetOld(pace: Pace, now: number) {
-    for (const [target, window] of windows) {
-      if (windows.size <= maxTargets && window.lastAt() + pace.ms > now) return
-      windows.delete(target)
-    }
-  }
-
+  const windows = new BoundedMap<string, SlidingWindow>(maxTargets)
   return {
-    of(target: string, pace: Pace, now: number): SlidingWindow {
+    of(target: string): SlidingWindow {
       const window = windows.get(target) ?? createSlidingWindow()
+      // The target that was asked for last is the last one.
       windows.delete(target)
-      forgetOld(pace, now)
       windows.set(target, window)
       return window
     },

@@ -20,7 +20,7 @@ import { createAsk } from '../ask.ts'
 import { type AttemptEnd, withEnd, withLeftOver } from '../attempts.ts'
 import type { Reservation } from '../budget.ts'
 import { names, stateKept } from '../changes.ts'
-import { planDeliveries, reportUnsent } from '../delivery/outgoing.ts'
+import { planDeliveries } from '../delivery/outgoing.ts'
 import type { PerformerOptions } from '../performer-options.ts'
 import { createHeartbeatPauses, type HeartbeatPauses } from './pauses.ts'
 import { beginHeartbeat, type Heartbeat, withEndOfIssues } from './record.ts'
@@ -107,18 +107,11 @@ export function createHeartbeatPerformer(
 
 /** Settles a heartbeat that was answered. */
 function createConclusion(options: PerformerOptions, pauses: HeartbeatPauses) {
-  const { current, log, mintId } = options
+  const { log } = options
 
   function conclude(asked: AskedHeartbeat, result: Answered, compact: Effects['compact']): Settlement {
     const { run, shown, work, spend, at } = asked
     const isElsewhere = result.handedOver !== undefined || !run.deliver
-    const { deliveries, tasks, open } = planDeliveries(run, isElsewhere ? undefined : result.reply, {
-      route: work.route,
-      channels: { channel: options.channel, channels: current().snapshot.settings.channels },
-      ackToken: current().snapshot.settings.agents.defaults.heartbeat.ackToken,
-      mintId,
-      at,
-    })
     const prompted = { id: run.id, prompt: run.prompt, askedAt: run.startedAt }
     const messages = exchange({ ...prompted, reply: result.reply, answeredAt: at })
     const { warnings = [], handedOver } = result
@@ -135,7 +128,8 @@ function createConclusion(options: PerformerOptions, pauses: HeartbeatPauses) {
       },
       'heartbeat succeeded',
     )
-    for (const delivery of deliveries) reportUnsent(options, run, delivery)
+    const text = isElsewhere ? undefined : result.reply
+    const { deliveries, tasks, open } = planDeliveries(options, run, { text, route: work.route, at })
     options.observer?.heartbeatEnded?.({ ...run, usage: result.usage }, undefined, shown)
     return {
       effects: {

@@ -5,7 +5,7 @@ import { exchange } from '../../session/history.ts'
 import { summaryEvent } from '../../session/summary.ts'
 import type { Effects, EventRecord, RunRecord, Settlement, Work } from '../../store/port.ts'
 import { type Changed, changesOf, names, stateKept } from '../changes.ts'
-import { planDeliveries, reportUnsent } from '../delivery/outgoing.ts'
+import { planDeliveries } from '../delivery/outgoing.ts'
 import type { PerformerOptions } from '../performer-options.ts'
 import { heartbeatFor } from '../posting.ts'
 
@@ -19,7 +19,7 @@ export interface Conclusion extends Changed {
 }
 
 export function createConclude(options: PerformerOptions): (conclusion: Conclusion) => Settlement {
-  const { current, log, mintId, observer } = options
+  const { log, mintId, observer } = options
 
   return function conclude(conclusion) {
     const { run, result, at } = conclusion
@@ -44,18 +44,10 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
   function followUp({ run, result, work, at }: Conclusion) {
     const event = summarise(run, result, at)
     const reply = result.state === 'succeeded' ? result.reply : undefined
-    const { settings } = current().snapshot
-    const { deliveries, tasks, open } = planDeliveries(run, reply, {
-      route: work.route,
-      channels: { channel: options.channel, channels: settings.channels },
-      ackToken: settings.agents.defaults.heartbeat.ackToken,
-      mintId,
-      at,
-    })
+    log.info({ event: 'summary-posted', ...names(run), eventId: event.id }, 'summary posted')
+    const { deliveries, tasks, open } = planDeliveries(options, run, { text: reply, route: work.route, at })
     // Nothing of a run without a reply is ever delivered: its summary is the last stage that it reaches.
     const isOver = reply !== undefined && !open
-    log.info({ event: 'summary-posted', ...names(run), eventId: event.id }, 'summary posted')
-    for (const delivery of deliveries) reportUnsent(options, run, delivery)
     return {
       run: {
         stage: isOver ? 'delivered' : 'summarised',
