@@ -10,13 +10,7 @@ import {
   type Registration,
   type SetupDescription,
 } from '@reveille/kit'
-import {
-  asFileUrl,
-  builtIn,
-  createDirectory,
-  listOf,
-  type PluginSettings,
-} from '../configuration/directory.ts'
+import { asFileUrl, builtIn, createDirectory, type PluginSettings } from '../configuration/directory.ts'
 import type { PluginPackage } from '../configuration/package.ts'
 import { PluginSetupError } from '../configuration/setup-error.ts'
 import { sourceReference } from '../configuration/specify.ts'
@@ -30,7 +24,7 @@ export function builtInSetups(
   kind: ConnectedKind,
 ): readonly [name: string, setup: SetupDescription | undefined][] {
   const directory = createDirectory({ plugins: [] }, asFileUrl(import.meta.url))
-  return builtIn[listOf[kind]].map((name) => {
+  return builtIn[kind].map((name) => {
     try {
       const found = directory.find(kind, name, name)
       return [name, found && setupIn(found)]

@@ -3,12 +3,12 @@
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Settings } from '@reveille/engine'
-import { type PluginPackage, readPluginPackage } from './package.ts'
+import { byKind, kinds, type PluginPackage, type ProvidedKind, readPluginPackage } from './package.ts'
 import { PluginSetupError } from './setup-error.ts'
 
 /** The names that need no `plugins:` entry. The packages behind them are not installed everywhere. */
 export const builtIn = {
-  channels: [
+  channel: [
     'whatsapp',
     'telegram',
     'discord',
@@ -20,39 +20,19 @@ export const builtIn = {
     'http',
     'terminal',
   ],
-  runners: ['echo', 'ai', 'command', 'openclaw'],
-  sources: ['gmail'],
-  providers: ['github', 'stripe'],
-  observers: ['otel'],
+  runner: ['echo', 'ai', 'command', 'openclaw'],
+  source: ['gmail'],
+  provider: ['github', 'stripe'],
+  observer: ['otel'],
 } as const
 
 function packageOf(name: string): string {
   return `@reveille/plugin-${name}`
 }
 
-export type ProvidedKind = 'channel' | 'runner' | 'source' | 'provider' | 'observer'
-
-/** Where a manifest and a directory list the names of each kind. */
-export const listOf = {
-  channel: 'channels',
-  runner: 'runners',
-  source: 'sources',
-  provider: 'providers',
-  observer: 'observers',
-} as const
-const kinds = ['channel', 'runner', 'source', 'provider', 'observer'] as const
-
 export interface Directory {
-  /** Every channel name that exists, installed or not: the error for a missing package says more than "unknown". */
-  readonly channels: readonly string[]
-  /** Every runner that is installed. */
-  readonly runners: readonly string[]
-  /** Every source name that exists, installed or not. */
-  readonly sources: readonly string[]
-  /** Every provider that can be asked for what it could not deliver. */
-  readonly providers: readonly string[]
-  /** Every observer name that exists, installed or not. */
-  readonly observers: readonly string[]
+  /** Every name that exists, installed or not: the error for a missing package says more than "unknown". Of runners, those that are installed. */
+  readonly names: Readonly<Record<ProvidedKind, readonly string[]>>
   /** Returns undefined for a name that no package provides. `key` is the configuration key to blame. @throws PluginSetupError */
   find(kind: ProvidedKind, name: string, key: string): PluginPackage | undefined
 }
@@ -67,18 +47,13 @@ export type PluginSettings = Pick<Settings, 'plugins'> & Partial<Pick<Settings, 
  */
 export function createDirectory({ plugins, file }: PluginSettings, from: URL): Directory {
   const beside = file === undefined ? [] : [pathToFileURL(file)]
-  const extras = {
-    channel: new Map<string, PluginPackage>(),
-    runner: new Map<string, PluginPackage>(),
-    source: new Map<string, PluginPackage>(),
-    provider: new Map<string, PluginPackage>(),
-    observer: new Map<string, PluginPackage>(),
-  }
+  const extras = byKind(() => new Map<string, PluginPackage>())
   for (const [index, specifier] of plugins.entries()) {
     const key = `plugins[${index}]`
     const found = readPluginPackage(specifier, [...beside, from], key)
-    for (const kind of kinds) claim(extras[kind], found[listOf[kind]], found, key)
+    for (const kind of kinds) claim(extras[kind], found.provides[kind], found, key)
   }
+
   /** The built-in packages that were read. */
   const read = new Map<string, PluginPackage>()
 
@@ -87,7 +62,7 @@ export function createDirectory({ plugins, file }: PluginSettings, from: URL): D
     if (extra !== undefined || !isBuiltIn(kind, name)) return extra
     const found = read.get(name) ?? readPluginPackage(packageOf(name), [from, ...beside], key)
     read.set(name, found)
-    if (found[listOf[kind]].includes(name)) return found
+    if (found.provides[kind].includes(name)) return found
     const problem = { key, message: `needs a ${kind} that the installed ${found.name} does not provide` }
     throw new PluginSetupError('PLUGIN_MANIFEST', found.name, [problem])
   }
@@ -101,18 +76,15 @@ export function createDirectory({ plugins, file }: PluginSettings, from: URL): D
     }
   }
 
-  return {
-    channels: [...new Set([...builtIn.channels, ...extras.channel.keys()])],
-    runners: [...new Set([...builtIn.runners.filter(isInstalled), ...extras.runner.keys()])],
-    sources: [...new Set([...builtIn.sources, ...extras.source.keys()])],
-    providers: [...new Set([...builtIn.providers, ...extras.provider.keys()])],
-    observers: [...new Set([...builtIn.observers, ...extras.observer.keys()])],
-    find,
-  }
+  const names = byKind((kind) => {
+    const known = kind === 'runner' ? builtIn.runner.filter(isInstalled) : builtIn[kind]
+    return [...new Set<string>([...known, ...extras[kind].keys()])]
+  })
+  return { names, find }
 }
 
 function isBuiltIn(kind: ProvidedKind, name: string): boolean {
-  const names: readonly string[] = builtIn[listOf[kind]]
+  const names: readonly string[] = builtIn[kind]
   return names.includes(name)
 }
 

@@ -17,7 +17,24 @@ export const contentParameter = 'reveille'
 const inheritable = ['providers'] as const
 export type InheritedKey = (typeof inheritable)[number]
 
-const lists = ['channels', 'runners', 'sources', 'providers', 'observers', 'inherits'] as const
+/** Where a manifest and the setup of a plugin list the names of each kind. */
+export const listOf = {
+  channel: 'channels',
+  runner: 'runners',
+  source: 'sources',
+  provider: 'providers',
+  observer: 'observers',
+} as const
+
+export type ProvidedKind = keyof typeof listOf
+
+export const kinds = Object.keys(listOf) as readonly ProvidedKind[]
+
+export function byKind<Value>(of: (kind: ProvidedKind) => Value): Record<ProvidedKind, Value> {
+  return Object.fromEntries(kinds.map((kind) => [kind, of(kind)])) as Record<ProvidedKind, Value>
+}
+
+const lists = [...Object.values(listOf), 'inherits'] as const
 const flags = ['relays', 'needsConfiguration'] as const
 const paths = ['configSchema', 'setup'] as const
 const manifestKeys: readonly string[] = [
@@ -27,26 +44,11 @@ const manifestKeys: readonly string[] = [
   ...paths,
 ] satisfies readonly (keyof PluginManifest)[]
 
-/** The defaults of a manifest. */
-const noManifest = {
-  channels: [],
-  runners: [],
-  sources: [],
-  providers: [],
-  observers: [],
-  relays: false,
-  needsConfiguration: false,
-}
-
 export interface PluginPackage {
   readonly name: string
   /** The file that an import of the package would load. Of a folder, with its content as the query, so that an edited plugin is imported again. */
   readonly entry: URL
-  readonly channels: readonly string[]
-  readonly runners: readonly string[]
-  readonly sources: readonly string[]
-  readonly providers: readonly string[]
-  readonly observers: readonly string[]
+  readonly provides: Readonly<Record<ProvidedKind, readonly string[]>>
   /** The keys of `agents` that its runners inherit. */
   readonly inherits: readonly InheritedKey[]
   /** True if its runners pass the events of the main session on instead of answering them. */
@@ -95,9 +97,9 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
   check(flags, (value) => typeof value === 'boolean', 'neither true nor false')
   const isPath = (value: unknown) => typeof value === 'string' && isInside(folder, join(folder, value))
   check(paths, isPath, 'not a path inside the package')
-  const { configSchema, setup, ...manifest } = reveille as Partial<PluginManifest>
+  const manifest = reveille as Partial<PluginManifest>
+  const { configSchema, setup, inherits = [], relays = false, needsConfiguration = false } = manifest
   if (configSchema === undefined) throw refuse('names a plugin without `reveille.configSchema`')
-  const { inherits = [] } = manifest
   if (!isInheritable(inherits)) {
     const known = `known: ${inheritable.join(', ')}`
     throw refuse('names a plugin whose `reveille.inherits` holds what is not to be inherited', known)
@@ -109,8 +111,9 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
   return {
     name,
     entry: entryUrl(join(folder, entry), isAbsolute(specifier) ? contentOf(folder) : undefined),
-    ...noManifest,
-    ...manifest,
+    provides: byKind((kind) => manifest[listOf[kind]] ?? []),
+    relays,
+    needsConfiguration,
     inherits,
     configSchema: join(folder, configSchema),
     ...(setup !== undefined && { setup: join(folder, setup) }),

@@ -9,8 +9,8 @@ import {
   type Snapshot,
 } from '@reveille/engine'
 import { nearestName } from '@reveille/engine/text'
-import { type Directory, listOf, type ProvidedKind } from './directory.ts'
-import type { InheritedKey, PluginPackage } from './package.ts'
+import type { Directory } from './directory.ts'
+import type { InheritedKey, PluginPackage, ProvidedKind } from './package.ts'
 import { mapJoined, PluginSetupError } from './setup-error.ts'
 
 /** One channel, runner, source, provider or observer that is to run. Equal specifications share one instance. */
@@ -83,7 +83,7 @@ export function sourceReference(name: string, rawConfig: Readonly<Record<string,
 export function locate(reference: PluginReference, directory: Directory, agents: Inheritance): Specification {
   const found = directory.find(reference.kind, reference.id, reference.key)
   if (found !== undefined) return inherit(reference, found, agents)
-  const names = directory[listOf[reference.kind]]
+  const names = directory.names[reference.kind]
   const isProvider = reference.kind === 'provider'
   const problem = {
     key: reference.key,
@@ -124,14 +124,11 @@ function inherit(reference: PluginReference, found: PluginPackage, agents: Inher
 }
 
 /** The names that the engine checks a configuration against. */
-export function catalogOf(
-  { channels, runners, find }: Directory,
-  specifications: readonly Specification[],
-): Catalog {
+export function catalogOf({ names, find }: Directory, specifications: readonly Specification[]): Catalog {
   const relays = specifications.filter((each) => each.kind === 'runner' && each.package.relays)
   // A runner that needs a configuration is known by the name that it has there.
-  const ready = runners.filter((name) => !find('runner', name, 'agents.runners')?.needsConfiguration)
-  return { channels, runners: ready, relays: relays.map(({ name }) => name) }
+  const ready = names.runner.filter((name) => !find('runner', name, 'agents.runners')?.needsConfiguration)
+  return { channels: names.channel, runners: ready, relays: relays.map(({ name }) => name) }
 }
 
 /** A configuration with an unset reference cannot be checked. */

@@ -10,7 +10,8 @@ import {
   type PluginConfiguration,
   parsePluginConfiguration,
 } from '../configuration/configuration.ts'
-import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from '../configuration/directory.ts'
+import { asFileUrl, createDirectory, type Directory } from '../configuration/directory.ts'
+import { byKind, type ProvidedKind } from '../configuration/package.ts'
 import { type PluginProblem, PluginSetupError, throwJoined } from '../configuration/setup-error.ts'
 import {
   catalogOf,
@@ -78,7 +79,7 @@ interface PluginSet {
 }
 
 const nothing: PluginSet = {
-  directory: { channels: [], runners: [], sources: [], providers: [], observers: [], find: () => undefined },
+  directory: { names: byKind(() => []), find: () => undefined },
   instances: new Map(),
   late: new Map(),
   lateStarted: new Map(),
@@ -114,7 +115,7 @@ export function createPluginHost(options: PluginHostOptions) {
   }
 
   const isLate = (name: string) =>
-    !live.instances.has(slotOf('runner', name)) && live.directory.runners.includes(name)
+    !live.instances.has(slotOf('runner', name)) && live.directory.names.runner.includes(name)
 
   return {
     /** Returns the names that exist. Runs no plugin code. @throws PluginSetupError for what is configured and cannot be found */

@@ -22,7 +22,7 @@ import {
 } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { PluginConfiguration } from '../configuration/configuration.ts'
-import { listOf, type ProvidedKind } from '../configuration/directory.ts'
+import { listOf, type ProvidedKind } from '../configuration/package.ts'
 import type { Specification } from '../configuration/specify.ts'
 import { defaultSetupTimeoutMs, importPlugin, inTime, setupProblem, setupRefusal } from './load.ts'
 import { createPluginLog, redactError } from './redaction.ts'

@@ -3,6 +3,7 @@
 import { inspect } from 'node:util'
 import { isPluginError, PluginError, type PluginLog, type Receipt, type Redact } from '@reveille/kit'
 import type { Logger } from 'pino'
+import { redact as redactData } from '../../redact.ts'
 
 /** Numbers and flags are logged as they are, and everything else as redacted text. */
 function redactFact(fact: unknown, redact: Redact): unknown {
@@ -31,21 +32,12 @@ export function redactError(error: unknown, redact: Redact): unknown {
   return copy
 }
 
-/** A receipt is kept and shown, and its texts come from a service. */
-export function redactReceipt(receipt: Receipt, redact: Redact): Receipt {
-  return redactTexts(receipt, redact, maxReceiptDepth) as Receipt
-}
-
 /** Maximum nesting of a receipt's objects; deeper ones are dropped. */
 const maxReceiptDepth = 6
 
-function redactTexts(value: unknown, redact: Redact, depth: number): unknown {
-  if (typeof value === 'string') return redact(value)
-  if (typeof value !== 'object' || value === null) return value
-  if (depth === 0) return undefined
-  const inner = (each: unknown) => redactTexts(each, redact, depth - 1)
-  if (Array.isArray(value)) return value.map(inner)
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inner(each)]))
+/** A receipt is kept and shown, and its texts come from a service. */
+export function redactReceipt(receipt: Receipt, redact: Redact): Receipt {
+  return redactData(receipt, redact, maxReceiptDepth)
 }
 
 /** Creates the log of a plugin. `owner` is in every line. It is no child logger, because a child keeps the level that it began with. */

@@ -1,7 +1,7 @@
 /** Checks the shape of what a plugin brings once, at its setup, because a wrong shape would fail in the middle of a reply. */
 
 import { isRecord } from '@reveille/engine'
-import type { ProvidedKind } from '../configuration/directory.ts'
+import type { ProvidedKind } from '../configuration/package.ts'
 
 type Rule = readonly [path: string, rule: string, holds: (value: unknown) => boolean]
 
