@@ -89,8 +89,6 @@ interface Admission extends Pick<Admitted, 'facts' | 'by' | 'refusal'> {
   readonly token?: FoundToken | undefined
 }
 
-export type RequestPipeline = ReturnType<typeof createRequestPipeline>
-
 export function createRequestPipeline(options: RequestPipelineOptions) {
   const steps = createSteps(options)
   return {

@@ -2,7 +2,6 @@
 
 import type { Id, RequestHead, RequestRecord } from '../store/port.ts'
 import { type HookDependencies, reportConcluded } from './dependencies.ts'
-import type { ErrorCode } from './errors.ts'
 import { reasonToKeep, statusOfOutcome } from './record/entry.ts'
 import { isOfGateway } from './record/recorder.ts'
 import { searchOf } from './record/replayable-request.ts'
@@ -20,21 +19,7 @@ export interface AskedReplay {
   readonly requestId: Id
 }
 
-export interface Replayed {
-  readonly outcome: RequestRecord['outcome']
-  /** The status that a sender would have been answered. */
-  readonly status: number
-  readonly code?: ErrorCode
-  readonly reason?: string
-  readonly mapping?: string
-  readonly actions: readonly {
-    readonly kind: 'wake' | 'agent'
-    /** The id of the run or event. */
-    readonly id: Id
-    /** The action's disposition, unless it is a run or event of its own. */
-    readonly became?: 'joined' | 'busy' | 'duplicate'
-    readonly duplicateOf?: Id
-  }[]
+export type Replayed = ReturnType<typeof replayedOf> & {
   /** False: the gateway could take no request at that moment, or this one no more, so that nothing was recorded. */
   readonly isRecorded: boolean
 }
@@ -66,7 +51,8 @@ export function createReplay(dependencies: HookDependencies): ReplayRequest {
   }
 }
 
-function replayedOf(facts: RequestFacts, result: RequestOutcome): Omit<Replayed, 'isRecorded'> {
+/** The status is the one that a sender would have been answered. */
+function replayedOf(facts: RequestFacts, result: RequestOutcome) {
   const { outcome, mapping } = result
   const actions = 'actions' in result ? result.actions : []
   const reason =

@@ -6,7 +6,6 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Timers } from '@reveille/engine'
 import { RequestError } from '../errors.ts'
 
-const empty = Buffer.alloc(0)
 /** A body that arrives in chunks of one byte would take a hundred times its size if every chunk were kept. */
 const maxChunks = 1024
 
@@ -43,25 +42,25 @@ function takeBody(incoming: IncomingMessage): Buffer {
 
 function gatherBody(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    let only: Buffer | undefined
-    let chunks: Buffer[] | undefined
+    let chunks: Buffer[] = []
     let bytes = 0
     let settled = false
     const timer = limits.timers.setTimeout(onTimeout, limits.timeoutMs)
 
     function onData(chunk: Buffer) {
       bytes += chunk.length
+      chunks.push(chunk)
       if (bytes > limits.maxBytes) fail(new RequestError('BODY_TOO_LARGE'))
-      else if (only === undefined) only = chunk
-      else if (chunks === undefined) chunks = [only, chunk]
-      else if (chunks.length < maxChunks) chunks.push(chunk)
-      else chunks = [Buffer.concat(chunks), chunk]
+      else if (chunks.length > maxChunks) chunks = [Buffer.concat(chunks)]
     }
+
     function onEnd() {
       settled = true
       limits.timers.clearTimeout(timer)
-      resolve(chunks ? Buffer.concat(chunks, bytes) : (only ?? empty))
+      const [only] = chunks
+      resolve(only && chunks.length === 1 ? only : Buffer.concat(chunks, bytes))
     }
+
     function onTimeout() {
       fail(new RequestError('BODY_TIMEOUT'))
     }

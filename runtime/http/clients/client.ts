@@ -1,6 +1,6 @@
 /** Finds the address of a client in what sockets and forwarders say, and the key under which its tries are counted. */
 
-import { isIPv4, isIPv6 } from 'node:net'
+import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 
 /**
  * addressOf returns the bare address in what a socket or a forwarder says: without a port, brackets, quotes or a zone, and as
@@ -12,7 +12,7 @@ export function addressOf(text: string): string | undefined {
   const bare = bareAddress(text.trim())
   if (isIPv4(bare)) return bare
   if (!isIPv6(bare)) return undefined
-  return mappedIPv4(groupsOf(bare)) ?? bare
+  return /^::ffff:([\d.]+)$/.exec(canonical(bare))?.[1] ?? bare
 }
 
 /** Longer than any address with its zone, brackets and port. */
@@ -27,8 +27,11 @@ export function clientKey(client: string): string {
   const address = addressOf(client)
   if (address === undefined) return 'unknown'
   if (isIPv4(address)) return address
-  const groups = groupsOf(address).slice(0, 4)
-  return `${groups.map((group) => group.toString(16)).join(':')}::/64`
+  const [head = [], tail = []] = canonical(address)
+    .split('::')
+    .map((part) => part.split(':').filter(Boolean))
+  const zeros = new Array<string>(8 - head.length - tail.length).fill('0')
+  return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`
 }
 
 /** clientOf takes the addresses as Fastify lists them: that of the socket first, then those that trusted forwarders added. */
@@ -50,25 +53,7 @@ function bareAddress(text: string): string {
   return address
 }
 
-/** The eight groups of a valid IPv6 address. */
-function groupsOf(address: string): number[] {
-  const [head = [], tail] = address.split('::').map(numbersOf)
-  if (tail === undefined) return head
-  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail]
-}
-
-function numbersOf(part: string): number[] {
-  if (part === '') return []
-  return part.split(':').flatMap((group) => {
-    if (!group.includes('.')) return [Number.parseInt(group, 16)]
-    const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
-    return [a * 256 + b, c * 256 + d]
-  })
-}
-
-/** The IPv4 address in `::ffff:203.0.113.7` (RFC 4291, section 2.5.5.2), in any spelling. */
-function mappedIPv4(groups: readonly number[]): string | undefined {
-  const [high = 0, low = 0] = groups.slice(6)
-  const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0)
-  return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined
+/** The shortest form of an IPv6 address; one that is mapped from IPv4 ends with that: `::ffff:203.0.113.7` (RFC 5952). */
+function canonical(address: string): string {
+  return new SocketAddress({ address, family: 'ipv6' }).address
 }

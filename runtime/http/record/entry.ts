@@ -194,24 +194,20 @@ export function statusOfOutcome(result: RequestOutcome): number {
 function composeEvent(
   request: RequestRecord,
   id: string,
-  action: WakeAction,
+  { kind: _kind, dedupe: _dedupe, ...fields }: WakeAction,
   now: number,
   relaysEvents: () => boolean,
 ): NewAction {
-  const isHeardAtOnce = action.mode === 'now' || relaysEvents()
+  const isHeardAtOnce = fields.mode === 'now' || relaysEvents()
   return {
     type: 'event',
     record: {
+      ...fields,
       id,
       session: 'main',
       state: 'pending',
-      text: action.text,
-      prompt: action.prompt,
-      mode: action.mode,
-      trusted: action.trusted,
       origin: { requestId: request.id, ...causeOf(request) },
       endpoint: request.endpoint,
-      mapping: action.mapping,
       generation: request.generation,
       createdAt: now,
     },
@@ -220,48 +216,37 @@ function composeEvent(
 }
 
 function composeRun(request: RequestRecord, id: string, action: AgentAction, now: number): NewAction {
-  const { coalesce, busy, pool } = action
-  const dueAt = now + (coalesce === undefined ? 0 : Math.min(coalesce.windowMs, coalesce.maxWaitMs))
-  const run = {
+  const {
+    busy,
+    coalesce: rules,
+    dedupe: _dedupe,
+    trusted: _trusted,
+    sessionKeyGiven: lane,
+    ...fields
+  } = action
+  const coalesce = rules && coalesceOf(request, action, rules, now)
+  const dueAt = now + (rules === undefined ? 0 : Math.min(rules.windowMs, rules.maxWaitMs))
+  const { sessionKey, pool } = fields
+  return {
     type: 'run',
     record: {
+      ...fields,
+      ...causeOf(request),
       id,
       kind: 'run',
       requestId: request.id,
-      ...causeOf(request),
       endpoint: request.endpoint,
-      mapping: action.mapping,
       generation: request.generation,
-      name: action.name,
-      sessionKey: action.sessionKey,
       state: 'queued',
       stage: 'accepted',
-      runner: action.runner,
-      model: action.model,
-      thinking: action.thinking,
-      timeoutSeconds: action.timeoutSeconds,
-      wakeMode: action.wakeMode,
-      deliver: action.deliver,
-      channel: action.channel,
-      to: action.to,
-      deliverTo: action.deliverTo,
-      message: action.message,
-      prompt: action.prompt,
-      coalesce: coalesce && coalesceOf(request, action, coalesce, now),
-      pool,
-      budget: action.budget,
+      ...(coalesce && { coalesce }),
       attempts: [],
       createdAt: now,
       deliveryIds: [],
     },
-    tasks: [runTask({ id, sessionKey: action.sessionKey, lane: action.sessionKeyGiven, dueAt, pool })],
-  } as const
-  if (coalesce === undefined && busy === undefined) return run
-  const { record } = run
-  return {
-    ...run,
-    busy,
-    join: record.coalesce && { key: record.coalesce.key, dueAt, keep: record.coalesce.keep },
+    tasks: [runTask({ id, sessionKey, lane, dueAt, pool })],
+    ...(busy && { busy }),
+    ...(coalesce && { join: { key: coalesce.key, dueAt, keep: coalesce.keep } }),
   }
 }
 

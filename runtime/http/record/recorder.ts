@@ -114,43 +114,32 @@ export function isHealthCheck({ endpoint }: RequestFacts, outcome: RequestOutcom
 }
 
 function createExplainer({ store, mask }: RecorderOptions) {
-  const waiting: Waiting[] = []
   /** Records that the store does not have yet, because they wait to be explained. */
-  const unstored = new Map<Id, RequestRecord>()
-  let explaining: Promise<void> | undefined
+  const waiting = new Map<Id, RequestRecord>()
+  let explaining = Promise.resolve()
   let awaited = 0
   let isClosed = false
 
-  function keep(record: RequestRecord): void {
-    store.note(record)
-    unstored.delete(record.id)
-  }
-
-  async function explainAll(): Promise<void> {
-    for (;;) {
-      await new Promise(setImmediate)
-      const next = waiting.pop()
-      if (next === undefined) break
-      const { record } = next
-      const trace = await explain(next, mask)
-      keep(trace === undefined ? record : { ...record, trace })
-    }
-    explaining = undefined
+  function note(record: RequestRecord): void {
+    if (waiting.delete(record.id)) store.note(record)
   }
 
   return {
-    /** Notes a record with its trace. Under a flood, only the newest requests are explained. */
+    /** Notes a record with its trace, one after the other; under a flood, most are noted without. */
     explainLater(decided: Waiting): void {
       const { record } = decided
-      if (isClosed) {
+      if (isClosed || waiting.size >= maxWaiting) {
         store.note(record)
         return
       }
-      waiting.push(decided)
-      unstored.set(record.id, record)
-      if (waiting.length > maxWaiting) keep((waiting.shift() as Waiting).record)
-      explaining ??= explainAll()
+      waiting.set(record.id, record)
+      explaining = explaining.then(async () => {
+        await new Promise(setImmediate)
+        const trace = waiting.has(record.id) ? await explain(decided, mask) : undefined
+        note(trace === undefined ? record : { ...record, trace })
+      })
     },
+
     /** Resolves with undefined where too many requests are being explained. */
     async explainNow(decided: Waiting): Promise<RequestTrace | undefined> {
       if (awaited >= maxAwaited) return undefined
@@ -161,11 +150,11 @@ function createExplainer({ store, mask }: RecorderOptions) {
     },
     read: {
       ...store.read,
-      request: async (id) => unstored.get(id) ?? store.read.request(id),
+      request: async (id) => waiting.get(id) ?? store.read.request(id),
     } satisfies Reader,
     async close(): Promise<void> {
       isClosed = true
-      for (const { record } of waiting.splice(0)) keep(record)
+      for (const record of waiting.values()) note(record)
       await explaining
     },
   }
