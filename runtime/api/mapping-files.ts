@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { lstat, mkdir, readFile, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { isRecord } from '@reveille/engine'
+import { createMutex } from '../mutex.ts'
 import { NotEditable } from '../scaffold/parsed-text.ts'
 import { entriesOf, putEntries, type WrittenEntry } from '../scaffold/put-entries.ts'
 import { replaceFile } from '../scaffold/replace-file.ts'
@@ -19,8 +20,7 @@ const comparedRequests = 100
 
 export function createMappingFileHandlers(options: AdminOptions): Handlers<typeof mappingFileRoutes> {
   const { current, reloader, archive, requestDryRuns, dryRun, withoutSecrets, isDraining } = options
-  /** One after the other, so that no change is lost between reading a file and replacing it. */
-  let last: Promise<unknown> = Promise.resolve()
+  const mutex = createMutex()
 
   async function save({ body, query: { dryRun: isDry = false }, by, reply }: Save) {
     if (isDraining()) return refuse('DRAINING')
@@ -55,11 +55,8 @@ export function createMappingFileHandlers(options: AdminOptions): Handlers<typeo
   }
 
   return {
-    saveMapping(call) {
-      const saving = last.then(() => save(call))
-      last = saving.catch(() => undefined)
-      return saving
-    },
+    // One after the other, so that no change is lost between reading a file and replacing it.
+    saveMapping: (call) => mutex.run('files', () => save(call)),
   }
 }
 

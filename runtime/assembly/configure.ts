@@ -14,7 +14,7 @@ import {
 import { createChangedFiles, createKeptFiles, openGenerationArchive } from '../generations/index.ts'
 import { createLog, type Log } from '../observe/log.ts'
 import { createPluginHost } from '../plugin/index.ts'
-import { createRandomIds } from '../random-id.ts'
+import { randomId } from '../random-id.ts'
 import { createReloading } from '../reload/reloading.ts'
 import { ConfigurationError, type Start } from '../reload/start.ts'
 import { isDatabase } from '../store/driver-package.ts'
@@ -35,7 +35,7 @@ export async function configure(
   const clock = createClock(options.now ?? Date.now)
   const { now } = clock
   const mintId = createIdMinter(now)
-  const randomness = { mint: mintId, randomId: createRandomIds() }
+  const randomness = { mint: mintId, randomId }
   const mask = createMask()
   mask.add(configuration.secrets)
   const ownLog = createLog({ ...settings.gateway.log, stream: options.logStream, mask: mask.json })

@@ -8,7 +8,6 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type CandidateParts,
   type Diagnostic,
-  type Files,
   type GenerationContent,
   type Loaded,
   type Loader,
@@ -19,7 +18,7 @@ import {
   realFiles,
 } from '@reveille/engine'
 import { isMap } from 'yaml'
-import { createKeptFiles } from '../generations/index.ts'
+import { createChangedFiles, createKeptFiles } from '../generations/index.ts'
 import { contentOf, documentOf } from '../written-document.ts'
 import { loadGatewayBlock } from './gateway-block.ts'
 import { lastLive, readKeptGeneration } from './kept-generation.ts'
@@ -85,8 +84,8 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions) {
     /** Loads the files; during the start with the replaced versions. */
     async load(): Promise<Loaded> {
       if (isFinished || !isReplaced()) return loader.load()
-      const kept = isWhole && last ? createKeptFiles(last.content.sources) : replaced.files
-      return loader.load(kept)
+      const { sources } = last?.content ?? {}
+      return loader.load(isWhole && sources ? createKeptFiles(sources) : createChangedFiles(replaced.texts))
     },
     /** Bundles and starts transforms, with the kept bundles of those that were replaced. */
     transformParts: (parts: TransformParts): TransformParts =>
@@ -131,23 +130,9 @@ function createReplacements(file: string, presets: string | undefined) {
     return withPoliciesOf(today, old ?? 'mappings: []\n')
   }
 
-  const files: Files = {
-    async readFile(path) {
-      const text = texts.get(path)
-      return text === undefined ? realFiles.readFile(path) : Buffer.from(text)
-    },
-    readdir: (path) => realFiles.readdir(path),
-    async stat(path) {
-      const text = texts.get(path)
-      if (text === undefined) return realFiles.stat(path)
-      return { isFile: () => true, isDirectory: () => false, size: Buffer.byteLength(text) }
-    },
-  }
-
   return {
     texts,
     modules,
-    files,
     noteBroken(broken: readonly string[]): void {
       brokenModules = broken
     },

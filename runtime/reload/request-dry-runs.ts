@@ -222,10 +222,10 @@ async function fieldPathsIn(
   return fieldPathsOf(admitted)
 }
 
-function samplesIn(tests: Configuration['tests'], endpoint: string): readonly Sample[] {
+function samplesIn(tests: Configuration['tests'], endpoint: string) {
   return tests
     .filter(({ value }) => value.request.endpoint === endpoint)
-    .flatMap((test): Sample[] => {
+    .flatMap((test) => {
       const { name, request } = test.value
       const body = receivedOf(test)?.body
       if (body === undefined || body.byteLength > maxSampleBytes) return []
@@ -233,16 +233,6 @@ function samplesIn(tests: Configuration['tests'], endpoint: string): readonly Sa
       return [{ name, file: test.origin.name, headers, query, body: Buffer.from(body).toString() }]
     })
     .slice(0, maxSamples)
-}
-
-/** A request of a test that is beside mappings. */
-export interface Sample {
-  readonly name: string
-  /** The mapping file, or the preset. */
-  readonly file: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, string>>
-  readonly body: string
 }
 
 const maxSamples = 100

@@ -2,10 +2,10 @@
 
 import type { ReceivedRequest } from '@reveille/engine'
 import { type Replayed, type ReplayRequest, restoreRequest } from '../http/index.ts'
+import { createMutex } from '../mutex.ts'
 import type { MintId } from '../store/id.ts'
 import type { Id, RequestRecord, Store } from '../store/port.ts'
 import { type Family, hasEffect, readFamily, whyUndelivered } from './family.ts'
-import { createTurns } from './turns.ts'
 
 export interface ReplaysOptions {
   readonly store: Pick<Store, 'read'>
@@ -52,7 +52,7 @@ export type Replays = ReturnType<typeof createReplays>
 
 export function createReplays({ store: { read }, replay, mintId }: ReplaysOptions) {
   // Two replays of one original at a time would both find that no reply was delivered yet.
-  const turns = createTurns()
+  const mutex = createMutex()
 
   return {
     /** Returns a request as it would be replayed, at the time of its original. @throws StoreError as below */
@@ -74,11 +74,11 @@ export function createReplays({ store: { read }, replay, mintId }: ReplaysOption
       if (record === undefined) return refused('NOT_FOUND', 'There is no such request.')
       const problem = whyNotReplayable(record)
       if (problem !== undefined) return problem
-      return turns.take(record.replayOf ?? id, () => performInTurn(record, task))
+      return mutex.run(record.replayOf ?? id, () => performAlone(record, task))
     },
   }
 
-  async function performInTurn(record: RequestRecord, task: ReplayTask): Promise<ReplayAnswer> {
+  async function performAlone(record: RequestRecord, task: ReplayTask): Promise<ReplayAnswer> {
     const { requestId = mintId(), edited, deliverAgain = false, onlyUndone = false, by } = task
     const family = await readFamily(read, record)
     const done = onlyUndone ? replayOfUndone(record, family) : undefined

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PluginError, permanentError, type SourceStorage, transientError } from '@reveille/kit'
+import { createMutex } from '../mutex.ts'
 import type { SourceValues } from '../store/port.ts'
 import { writeWhole } from '../write-whole.ts'
 
@@ -14,8 +15,7 @@ export function sourcesFolder(dataDir: string): string {
 
 /** The folder is created with the first value. */
 export function createSourceStorage(folder: string): SourceStorage {
-  /** The last write of each name, which the next one waits for. */
-  const writing = new Map<string, Promise<void>>()
+  const mutex = createMutex()
   let cleared: Promise<void> | undefined
 
   async function writeDown(file: string, text: string): Promise<void> {
@@ -30,38 +30,31 @@ export function createSourceStorage(folder: string): SourceStorage {
     }
   }
 
+  async function readBack(file: string): Promise<unknown> {
+    let text: string
+    try {
+      text = await readFile(file, 'utf8')
+    } catch (cause) {
+      if (codeOf(cause) === 'ENOENT') return undefined
+      throw failed(`${file} cannot be read`, cause)
+    }
+    try {
+      return JSON.parse(text) as unknown
+    } catch {
+      // There is no cause: the parser's message quotes the file, which may hold credentials.
+      throw permanentError('kept-damaged', `${file} is damaged. Remove it, and set up again what it held.`)
+    }
+  }
+
   return {
     async read(name) {
       const file = fileOf(folder, name)
-      await writing.get(name)?.catch(() => {})
-      let text: string
-      try {
-        text = await readFile(file, 'utf8')
-      } catch (cause) {
-        if (codeOf(cause) === 'ENOENT') return undefined
-        throw failed(`${file} cannot be read`, cause)
-      }
-      try {
-        return JSON.parse(text) as unknown
-      } catch {
-        // There is no cause: the parser's message quotes the file, which may hold credentials.
-        throw permanentError('kept-damaged', `${file} is damaged. Remove it, and set up again what it held.`)
-      }
+      return mutex.run(name, () => readBack(file))
     },
     async write(name, value) {
       const file = fileOf(folder, name)
       const text = `${jsonOf(value, `What is to be kept in ${file}`)}\n`
-      const before = writing.get(name)
-      const own = (async () => {
-        await before?.catch(() => {})
-        await writeDown(file, text)
-      })()
-      writing.set(name, own)
-      try {
-        await own
-      } finally {
-        if (writing.get(name) === own) writing.delete(name)
-      }
+      return mutex.run(name, () => writeDown(file, text))
     },
   }
 }

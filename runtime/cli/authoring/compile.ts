@@ -23,7 +23,7 @@ import {
   prepareCandidate,
   withPluginContent,
 } from '../../plugin/index.ts'
-import { createRandomIds } from '../../random-id.ts'
+import { randomId } from '../../random-id.ts'
 import { findDriver, isDatabase, storeDiagnostic } from '../../store/driver-package.ts'
 import { createIdMinter } from '../../store/id.ts'
 import { StoreError } from '../../store/port.ts'
@@ -45,7 +45,7 @@ export type Compiled =
 
 /** The caller closes the result; {@link withCompiled} does so by itself. */
 async function compile(loaded: Loaded, io: Io, { startsPlugins = false } = {}): Promise<Compiled> {
-  const randomness: Randomness = { mint: createIdMinter(io.now), randomId: createRandomIds() }
+  const randomness: Randomness = { mint: createIdMinter(io.now), randomId }
   // Bundles go to a folder of their own, since the user who checks a configuration may not be the one of the gateway.
   const folder = join(tmpdir(), `reveille-${randomUUID()}`)
   const transforms = hostTransforms({ folder, onEvent: (event) => reportOutput(event, io) })

@@ -1,10 +1,10 @@
 /** Lets calls about one subject follow each other; those about different ones run side by side. */
 
-export function createTurns() {
+export function createMutex() {
   const last = new Map<string, Promise<unknown>>()
   return {
     /** Calls `act` when all earlier calls about the subject have ended. */
-    async take<Value>(subject: string, act: () => Promise<Value>): Promise<Value> {
+    async run<Value>(subject: string, act: () => Promise<Value>): Promise<Value> {
       const before = last.get(subject)
       const own = before === undefined ? act() : before.then(act, act)
       last.set(subject, own)
