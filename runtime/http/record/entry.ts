@@ -202,10 +202,10 @@ function composeEvent(
   return {
     type: 'event',
     record: {
-      ...fields,
       id,
       session: 'main',
       state: 'pending',
+      ...fields,
       origin: { requestId: request.id, ...causeOf(request) },
       endpoint: request.endpoint,
       generation: request.generation,
@@ -230,15 +230,15 @@ function composeRun(request: RequestRecord, id: string, action: AgentAction, now
   return {
     type: 'run',
     record: {
-      ...fields,
-      ...causeOf(request),
       id,
-      kind: 'run',
       requestId: request.id,
+      ...causeOf(request),
       endpoint: request.endpoint,
       generation: request.generation,
       state: 'queued',
       stage: 'accepted',
+      ...fields,
+      kind: 'run',
       ...(coalesce && { coalesce }),
       attempts: [],
       createdAt: now,
