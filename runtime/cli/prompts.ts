@@ -40,23 +40,6 @@ export function terminalPrompts() {
     },
     choose: async (message: string, choices: readonly string[]): Promise<string> =>
       answered(await clack.select({ message, options: choices.map((value) => ({ value, label: value })) })),
-    /** Shows the message while the work goes on, and then the text that `describe` makes of its result. */
-    async during<Value>(
-      message: string,
-      work: () => Promise<Value>,
-      describe: (value: Value) => string,
-    ): Promise<Value> {
-      const spinner = clack.spinner()
-      spinner.start(message)
-      try {
-        const value = await work()
-        spinner.stop(describe(value))
-        return value
-      } catch (error) {
-        spinner.error(message)
-        throw error
-      }
-    },
     note: (text: string): void => clack.log.message(text),
     /** Writes lines beside the bar, with a mark of one character in the bar's place. */
     step: (symbol: string, text: string): void => clack.log.message(text, { symbol, spacing: 0 }),

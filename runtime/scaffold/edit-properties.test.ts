@@ -100,17 +100,13 @@ function meant(before: Value, edit: Edit): Value {
     map = next as Record<string, Value>
   }
   const last = path.at(-1) ?? ''
-  if ('set' in edit) map[last] = escaped(edit.to)
+  if ('set' in edit) map[last] = edit.to
   else {
     const list = map[last] ?? []
     if (!Array.isArray(list)) return undefined
     map[last] = list.some(edit.matches) ? list : [...list, edit.item]
   }
   return root
-}
-
-function escaped(value: Value): Value {
-  return JSON.parse(JSON.stringify(value).replaceAll('${', () => '$${'))
 }
 
 test('any configuration has the intended value and every comment after an edit, and a second edit changes no byte', () => {

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { addToEnvFile } from './add-to-env-file.ts'
+import { setInEnvFile } from './env-file.ts'
 import { replaceFile } from './replace-file.ts'
 
 const asRoot = { skip: process.getuid?.() !== 0 }
@@ -81,7 +81,7 @@ test(
     await writeFile(secrets, 'OLD=1\n', { mode: 0o640 })
     await chown(secrets, 1234, 2345)
     await symlink('secrets.env', path.join(folder, '.env'))
-    await addToEnvFile(path.join(folder, '.env'), { NEW: '2' }, file)
+    await setInEnvFile(path.join(folder, '.env'), { NEW: '2' }, file)
     assert.equal(await readlink(path.join(folder, '.env')), 'secrets.env')
     assert.equal(await readFile(secrets, 'utf8'), 'OLD=1\nNEW=2\n')
     assert.deepEqual(await accessOf(secrets), [1234, 2345, 0o640])
@@ -91,7 +91,7 @@ test(
 test('a `.env` that was not there belongs to the owner of the configuration', asRoot, async (t) => {
   const { folder, file } = await fileIn(t)
   await chown(file, 1234, 2345)
-  await addToEnvFile(path.join(folder, '.env'), { NEW: '2' }, file)
+  await setInEnvFile(path.join(folder, '.env'), { NEW: '2' }, file)
   assert.deepEqual(await accessOf(path.join(folder, '.env')), [1234, 2345, 0o600])
 })
 

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Configuration, isRecord, keyOfSource } from '@reveille/engine'
-import { setInEnvFile } from '../../scaffold/add-to-env-file.ts'
 import { type Edit, type SetEdit, valueAt as valueIn } from '../../scaffold/edit-configuration.ts'
+import { setInEnvFile } from '../../scaffold/env-file.ts'
 import { NotEditable } from '../../scaffold/parsed-text.ts'
 import { replaceFile } from '../../scaffold/replace-file.ts'
 import { contentOf, documentOf } from '../../written-document.ts'
@@ -83,13 +83,18 @@ function presetItem(preset: string, endpoint: string) {
   return endpoint === preset ? preset : { name: preset, path: endpoint }
 }
 
+/** Sets these keys of a map, whose other keys stay. */
+export function keyEdits(place: Path, values: object): readonly SetEdit[] {
+  return Object.entries(values).map(([key, to]) => ({ set: [...place, key], to }))
+}
+
 /** Takes the preset off the list, where it is as {@link presetEdit} adds it. */
 export function unlistEdits(text: string, preset: string, endpoint: string): readonly SetEdit[] {
   const listed = valueAt(text, presets)
   if (!Array.isArray(listed)) return []
   const kept = listed.filter((item) => !isDeepStrictEqual(item, presetItem(preset, endpoint)))
   if (kept.length === listed.length) return []
-  return [{ set: presets, to: kept.length === 0 ? undefined : kept, adds: true }]
+  return [{ set: presets, to: kept.length === 0 ? undefined : kept }]
 }
 
 /** Removes these keys of a policy, and the policy or all policies where nothing else would be left. */

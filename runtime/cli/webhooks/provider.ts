@@ -6,8 +6,8 @@ import { type Configuration, coversPath, isLoopback, isRecord } from '@reveille/
 import { createPluginFetch, type Facts, type RegisteredWebhook, type WantedWebhook } from '@reveille/kit'
 import type { Answer } from '../../api/routes/client.ts'
 import { registrationOf } from '../../plugin/index.ts'
-import { readEnvFile } from '../../scaffold/add-to-env-file.ts'
 import { editConfiguration } from '../../scaffold/edit-configuration.ts'
+import { readEnvFile } from '../../scaffold/env-file.ts'
 import { createSourceClock } from '../../sources/index.ts'
 import { connectionTo } from '../client.ts'
 import { badUsage, failure } from '../command-failure.ts'
@@ -18,6 +18,7 @@ import {
   configurationOf,
   editOrFail,
   envFileOf,
+  keyEdits,
   presetEdit,
   removalEdits,
   unlistEdits,
@@ -387,8 +388,8 @@ function withConnection(text: string, task: ProviderTask, plan: Plan, hookId: st
   const hasCatchUp = options.catchUp !== false && hookId !== undefined
   return editConfiguration(text, [
     ...(isMapped ? [] : [presetEdit(name, endpoint)]),
-    { set: [...policy, 'verify'], to: verify, adds: true },
-    ...(hasCatchUp ? [{ set: [...policy, 'catchUp'], to: catchUp, adds: true } as const] : []),
+    ...keyEdits([...policy, 'verify'], verify),
+    ...(hasCatchUp ? keyEdits([...policy, 'catchUp'], catchUp) : []),
   ])
 }
 

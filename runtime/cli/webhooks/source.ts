@@ -8,7 +8,7 @@ import type { Connection, SourceStorage } from '@reveille/kit'
 import { stringify } from 'yaml'
 import { assumedRoute } from '../../dispatch/index.ts'
 import { type Connector, createConnector } from '../../plugin/index.ts'
-import { editConfiguration, type SetEdit } from '../../scaffold/edit-configuration.ts'
+import { editConfiguration, escapeReferences, type SetEdit } from '../../scaffold/edit-configuration.ts'
 import {
   createSharedStorage,
   createSourceClock,
@@ -25,6 +25,7 @@ import { shellWord } from '../print.ts'
 import { createStopSignal } from '../signals.ts'
 import {
   type Configured,
+  keyEdits,
   keysAt,
   pathOfSource,
   presetEdit,
@@ -143,18 +144,25 @@ function isMapped({ mappings }: Configuration, endpoint: string): boolean {
   return mappings.some(({ value }) => coversPath(value.match?.path, endpoint))
 }
 
-/** Leaves out what the file has already, as a value or by a reference. */
+/** Leaves out what the file has already, as a value or by a reference. Keys that the source does not have are about its preset, and stay. */
 function editsFor(
   text: string,
   name: string,
-  { config }: Connection,
+  connection: Connection,
   { source, usable }: Before,
 ): readonly SetEdit[] {
-  if (isDeepStrictEqual({ ...config }, { ...usable })) return []
   const place = pathOfSource(name)
-  // The other keys are about the preset.
-  const keep = keysAt(text, place).filter((key) => !Object.hasOwn(source, key))
-  return [{ set: place, to: config, was: usable, keep }]
+  const written = keysAt(text, place)
+  // As a file can hold it.
+  const config = JSON.parse(JSON.stringify(connection.config)) as Given
+  const gone = written.filter((key) => Object.hasOwn(source, key) && !Object.hasOwn(config, key))
+  const changed = Object.entries(config).filter(
+    ([key, value]) => !(written.includes(key) && isDeepStrictEqual(value, usable[key])),
+  )
+  return keyEdits(place, {
+    ...Object.fromEntries(gone.map((key) => [key, undefined])),
+    ...(escapeReferences(Object.fromEntries(changed)) as object),
+  })
 }
 
 /** The lines to write by hand. */

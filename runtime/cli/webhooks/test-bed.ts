@@ -130,11 +130,6 @@ export function person(answers: Readonly<Record<string, readonly string[]>>) {
       assert.ok(chosen !== undefined, choices.join())
       return chosen
     },
-    during: async (_message, work, describe) => {
-      const value = await work()
-      output.push(describe(value))
-      return value
-    },
     note: (text) => void output.push(text),
     step: (mark, text) => void output.push(`${mark} ${text}`),
     end: (text) => void output.push(text),

@@ -42,19 +42,6 @@ export interface Sources {
   readonly asksUsual: boolean
 }
 
-/** True if something is required that neither `--set` nor a variable gives. */
-export function isMissing(
-  { name, keys }: ChannelOffer,
-  { assignments, existing }: Pick<Sources, 'assignments' | 'existing'>,
-): boolean {
-  return keys.some(
-    ({ key, isRequired, isSecret, variable }) =>
-      isRequired &&
-      !assignments.has(key) &&
-      !(isSecret && existing[variable ?? customaryVariable(name, key)]),
-  )
-}
-
 /** The configuration with its secrets, and the variables that will hold those. */
 export type Gathered = Awaited<ReturnType<typeof gather>>
 

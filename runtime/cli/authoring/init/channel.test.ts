@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
 import type { Io } from '../../io.ts'
-import { createCommandLine } from '../../io-fixture.ts'
+import { assertAnswer, createCommandLine } from '../../io-fixture.ts'
 import { person } from '../../webhooks/test-bed.ts'
 
 /** An external channel whose service accepts one token. */
@@ -84,12 +84,13 @@ test('a person is asked for the required values, sees the error in an answer, an
   const { run, read, cwd, asked } = await begin(t, { prompts })
   const { code, err } = await run('init', 'channel', 'pager')
   assert.equal(code, 0, err)
-  assert.deepEqual(output.filter((text) => !text.startsWith('?')).slice(0, 5), [
+  assert.deepEqual(output.filter((text) => !text.startsWith('?')).slice(0, 6), [
     'Channel pager',
     ': It is required.',
     'short: It must NOT have fewer than 6 characters: What the pager gave you.',
     'ada: It must match pattern "^[0-9]+$": A number.',
-    'It works: known as Ada',
+    'Asking the service whether this is good …',
+    '· check          known as Ada',
   ])
   assert.equal(
     await read('reveille.yaml'),
@@ -122,7 +123,14 @@ test('without a terminal keys come from --set and credentials from the environme
     '--json',
   )
   assert.equal(code, 0, err)
-  assert.deepEqual(JSON.parse(out), {
+  const { steps, ...facts } = JSON.parse(out)
+  assert.deepEqual(
+    steps.map(({ step, outcome }: { step: string; outcome: string }) => `${step} ${outcome}`),
+    ['check unchanged', 'configuration done'],
+  )
+  assert.deepEqual(facts, {
+    ok: true,
+    warnings: [],
     channel: 'pager',
     written: true,
     file: 'reveille.yaml',
@@ -138,13 +146,11 @@ test('without a terminal keys come from --set and credentials from the environme
 test('with --set a person at a terminal is asked only for required values that are missing', async (t) => {
   const { prompts } = person({ token: [good], defaultTo: ['42'] })
   const { run, read } = await begin(t, { prompts })
-  const { code, err } = await run('init', 'channel', 'pager', '--set', 'loud=true')
-  assert.deepEqual([code, err], [0, ''])
+  assert.equal((await run('init', 'channel', 'pager', '--set', 'loud=true')).code, 0)
   assert.deepEqual(parse(await read('reveille.yaml')).channels, {
     pager: { token: '${PAGER_KEY}', loud: true },
   })
-  const nothing = () => Promise.reject(new Error('nobody is to be asked'))
-  const other = await begin(t, { prompts: nothing, env: { PAGER_KEY: good } })
+  const other = await begin(t, { prompts: person({}).prompts, env: { PAGER_KEY: good } })
   assert.equal((await other.run('init', 'channel', 'pager', '--set', 'loud=true')).code, 0)
 })
 
@@ -189,7 +195,7 @@ test('a credential that the service refuses is not written, except with --no-che
   })
   const other = await begin(t, { prompts })
   assert.equal((await other.run('init', 'channel', 'pager')).code, 0)
-  assert.ok(output.includes('It does not work: the token [redacted] is refused'))
+  assert.ok(output.includes('! pager: the token [redacted] is refused'))
 })
 
 test('a person whose credential is refused may give another, or stop', async (t) => {
@@ -200,7 +206,7 @@ test('a person whose credential is refused may give another, or stop', async (t)
   })
   const line = await begin(t, { prompts })
   assert.equal((await line.run('init', 'channel', 'pager')).code, 0)
-  assert.ok(output.includes('It works: known as Ada'))
+  assert.ok(output.includes('· check          known as Ada'))
   assert.equal(await line.read('.env'), `PAGER_KEY=${good}\n`)
 
   const gone = person({ token: ['wrong-token'], defaultTo: [''], 'What now?': ['Write nothing'] })
@@ -224,11 +230,10 @@ test('the plugin checks answers beyond its schema while the person can still cor
 
 test('the command says where a credential was found, and fills an empty entry for it in .env', async (t) => {
   const here = await begin(t, { env: { PAGER_KEY: good } })
-  const { out } = await here.run('init', 'channel', 'pager')
-  assert.match(
-    out,
-    /^pager: known as Ada\nwrote channels\.pager in reveille\.yaml\n\nPAGER_KEY comes from the environment/,
-  )
+  assertAnswer(await here.run('init', 'channel', 'pager'), {
+    out: /^PAGER_KEY comes from the environment/,
+    err: '· check          known as Ada\n✓ configuration  Wrote channels.pager in reveille.yaml.\n',
+  })
 
   const { prompts } = person({ token: [good], defaultTo: [''] })
   const empty = await begin(t, { prompts }, { '.env': '# Ours.\nPAGER_KEY=\nOTHER=1\n' })

@@ -4,80 +4,100 @@ import { readFile } from 'node:fs/promises'
 import type { Settings } from '@reveille/engine'
 import type { ChannelHealth } from '@reveille/kit'
 import { offerOf, type PluginProblem, PluginSetupError, tryChannel } from '../../../plugin/index.ts'
-import { addToEnvFile, readEnvFile } from '../../../scaffold/add-to-env-file.ts'
-import { addToConfiguration, escapeReferences } from '../../../scaffold/edit-configuration.ts'
+import { editConfiguration, escapeReferences } from '../../../scaffold/edit-configuration.ts'
+import { readEnvFile, setInEnvFile } from '../../../scaffold/env-file.ts'
 import { replaceFile } from '../../../scaffold/replace-file.ts'
-import { badUsage } from '../../command-failure.ts'
-import { configWords, findConfiguration, load, shownPath } from '../../configuration.ts'
+import { badUsage, failure } from '../../command-failure.ts'
+import { configWords, load, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
-import { editOrFail, envFileOf } from '../../webhooks/connection-file.ts'
-import { type Gathered, gather, isMissing, parseAssignments } from './channel-questions.ts'
+import { listed } from '../../print.ts'
+import { editOrFail, envFileOf, valueAt } from '../../webhooks/connection-file.ts'
+import { type Done, perform, type Task } from '../../webhooks/task.ts'
+import { type Gathered, gather, parseAssignments } from './channel-questions.ts'
 
 /** @returns 1 where the service refuses the credential; then nothing was written */
-export async function initChannel(
+export function initChannel(
   name: string,
   folder: string | undefined,
   io: Io,
   options: CommandOptions,
 ): Promise<number> {
-  const file = findConfiguration(io, io.config ?? folder)
+  const config = io.config ?? folder
+  return perform(`Channel ${name}`, { ...io, ...(config !== undefined && { config }) }, (task) =>
+    addChannel(name, task, options),
+  )
+}
+
+async function addChannel(name: string, task: Task, options: CommandOptions): Promise<Done> {
+  const { file, shown, prompts, steps, io } = task
   const settings = await settingsOf(file, io)
   const offer = await orFailure(async () => offerOf(name, settings))
   const text = await readFile(file, 'utf8')
-  const shown = shownPath(file, io)
-  const withChannel = (entry: Readonly<Record<string, unknown>>) =>
-    editOrFail(text, (before) => addToConfiguration(before, 'channels', name, entry), shown)
-  // This fails before a person types a credential for nothing.
+  const withChannel = (entry: object) =>
+    editOrFail(text, (before) => editConfiguration(before, [{ set: ['channels', name], to: entry }]), shown)
+  // These fail before a person types a credential for nothing.
   withChannel({})
+  if (valueAt(text, ['channels', name]) !== undefined)
+    throw failure(`${shown}: It has channels.${name} already. The file is unchanged.`)
 
   const envFile = envFileOf(file)
   const kept = readEnvFile(envFile)
-  const assignments = parseAssignments(options.set ?? [], offer)
-  const existing = { ...kept, ...io.env }
-  // With `--set` only required values that are missing are asked for.
-  const isAsked = options.set === undefined || isMissing(offer, { assignments, existing })
-  const prompts = io.json || !isAsked ? undefined : await io.prompts?.()
-  prompts?.begin(`Channel ${name}`)
-  const sources = { assignments, existing, prompts, asksUsual: options.set === undefined }
+  const sources = {
+    assignments: parseAssignments(options.set ?? [], offer),
+    existing: { ...kept, ...io.env },
+    prompts,
+    // With `--set` only required values that are missing are asked for.
+    asksUsual: options.set === undefined,
+  }
   const examine = await orFailure(() => offer.configurationCheck())
   let gathered: Gathered
   let check: ChannelHealth | undefined
-  for (;;) {
+  do {
     gathered = await gather(offer, examine, sources, io)
     const { config } = gathered
-    const trying = () => orFailure(() => tryChannel(name, config, settings, { fetch: io.fetch }))
     if (options.check === false) break
-    check = await (prompts?.during('Asking the service whether this is good', trying, healthText) ?? trying())
-    if (check?.ok !== false) break
-    // A credential that was not asked for cannot be asked for again.
-    const again = gathered.found.length === 0 ? ['Ask me again'] : []
-    const ways = [...again, 'Write nothing', 'Write it all the same']
-    const chosen = prompts === undefined ? 'Write nothing' : await prompts.choose('What now?', ways)
-    if (chosen === 'Write it all the same') break
-    if (chosen === again[0]) continue
-    const lines = [
-      `${name}: ${check.detail ?? 'the service cannot be used'}`,
-      'Nothing was written. To write it all the same: --no-check',
-    ]
-    if (io.json) io.out(`${JSON.stringify({ channel: name, written: false, check }, null, 2)}\n`)
-    else io.err(`${lines.join('\n')}\n`)
-    return 1
+    prompts?.note('Asking the service whether this is good …')
+    check = await orFailure(() => tryChannel(name, config, settings, { fetch: io.fetch }))
+  } while (check?.ok === false && (await asksAgain(name, check, gathered, task)))
+  if (options.check !== false && check?.ok !== false) {
+    const detail = check === undefined ? 'The channel cannot be tried without sending.' : check.detail
+    steps.report({ step: 'check', outcome: 'unchanged', detail: detail ?? 'It works.' })
   }
 
   const added = withChannel(entryOf(gathered))
+  const secrets = secretsOf(gathered)
   // The variables come first, so that a gateway that watches both files finds what the configuration names.
-  await addToEnvFile(envFile, secretsOf(gathered), file)
+  await setInEnvFile(envFile, secrets, file)
   await replaceFile(file, added)
-  const summary = summaryLines(name, gathered, shown, { shown: shownPath(envFile, io), kept }, io)
+  const names = Object.keys(secrets)
+  const too = names.length === 0 ? '' : `, and ${listed(names)} in ${shownPath(envFile, io)}`
+  steps.report({
+    step: 'configuration',
+    outcome: 'done',
+    detail: `Wrote channels.${name} in ${shown}${too}.`,
+  })
   const variables = [...gathered.variables.values()]
-  const facts = { channel: name, written: true, file: shown, variables, ...(check && { check }) }
-  const good = check?.detail === undefined ? [] : [`${name}: ${check.detail}`]
-  if (prompts !== undefined) {
-    prompts.note(summary.join('\n'))
-    prompts.end('Done.')
-  } else if (io.json) io.out(`${JSON.stringify(facts, null, 2)}\n`)
-  else io.out(`${[...good, ...summary].join('\n')}\n`)
-  return 0
+  return {
+    facts: { channel: name, written: true, file: shown, variables, ...(check && { check }) },
+    lines: nextSteps(name, gathered, kept, task),
+  }
+}
+
+/** @returns false where it is to be written although the service refuses it. @throws CommandFailure where nothing is */
+async function asksAgain(
+  name: string,
+  { detail = 'the service cannot be used' }: ChannelHealth,
+  { found }: Gathered,
+  { prompts, steps }: Task,
+): Promise<boolean> {
+  const refused = `${name}: ${detail}\nNothing was written. To write it all the same: --no-check`
+  if (prompts === undefined) throw failure(refused)
+  steps.warn(`${name}: ${detail}`)
+  // A credential that was not asked for cannot be asked for again.
+  const again = found.length === 0 ? ['Ask me again'] : []
+  const chosen = await prompts.choose('What now?', [...again, 'Write nothing', 'Write it all the same'])
+  if (chosen === 'Write nothing') throw failure(refused)
+  return chosen === again[0]
 }
 
 /**
@@ -104,12 +124,6 @@ function sentence({ key, message, hint }: PluginProblem): string {
   return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
-function healthText(health: ChannelHealth | undefined): string {
-  if (health === undefined) return 'The channel cannot be tried without sending.'
-  const { ok, detail } = health
-  return `${ok ? 'It works' : 'It does not work'}${detail === undefined ? '.' : `: ${detail}`}`
-}
-
 /** The entry for the configuration, with references in the place of secrets. */
 function entryOf({ config, variables }: Gathered): Record<string, unknown> {
   return Object.fromEntries(
@@ -126,31 +140,26 @@ function secretsOf({ config, variables, found }: Gathered): Record<string, strin
   return Object.fromEntries(secrets.filter(([variable]) => !found.includes(variable)))
 }
 
-function summaryLines(
+/** `kept`: the variables in `.env` before anything was added. */
+function nextSteps(
   name: string,
-  { config, variables, found }: Gathered,
-  file: string,
-  /** `kept`: the variables in it before anything was added. */
-  envFile: { readonly shown: string; readonly kept: Readonly<Record<string, string | undefined>> },
-  io: Io,
+  { config, found }: Gathered,
+  kept: Readonly<Record<string, string | undefined>>,
+  { file, io }: Task,
 ): string[] {
   const options = configWords(file, io)
   const [to, more] = config['defaultTo'] === undefined ? [' --to …', ' …'] : ['', '']
-  const added = [...variables.values()].filter((variable) => !found.includes(variable))
-  const secrets = added.length === 0 ? '' : `, ${added.join(' and ')} in ${envFile.shown}`
-  const foreign = found.filter((variable) => !envFile.kept[variable])
+  const foreign = found.filter((variable) => !kept[variable])
   const needed =
     foreign.length === 0
       ? ['A running gateway takes it up by itself. Try it:']
       : [
-          `${foreign.join(' and ')} ${foreign.length === 1 ? 'comes' : 'come'} from the environment, and a gateway that was started without`,
-          `refuses the change: write it into ${envFile.shown}, or restart the gateway where it is set.`,
+          `${listed(foreign)} ${foreign.length === 1 ? 'comes' : 'come'} from the environment, and a gateway that was started without`,
+          `refuses the change: write it into ${shownPath(envFileOf(file), io)}, or restart the gateway where it is set.`,
           '',
           'Then try it:',
         ]
   return [
-    `wrote channels.${name} in ${file}${secrets}`,
-    '',
     ...needed,
     `  reveille send --channel ${name}${to}${options} 'Good morning'`,
     'Where replies go when nothing else says:',

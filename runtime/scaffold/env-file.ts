@@ -1,4 +1,4 @@
-/** Adds variables to a `.env` file, and keeps its other lines, its owner, its mode and its links. */
+/** Sets variables in a `.env` file, and keeps its other lines, its owner, its mode and its links. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
@@ -6,20 +6,6 @@ import { replaceFile } from './replace-file.ts'
 
 export function readEnvFile(file: string): Readonly<Record<string, string | undefined>> {
   return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
-}
-
-/**
- * Leaves variables that have a value. The file appears whole; a new one gets mode 0600 and the owner of
- * `configFile`, which the gateway's user can read.
- */
-export async function addToEnvFile(
-  file: string,
-  variables: Readonly<Record<string, string>>,
-  configFile?: string,
-): Promise<void> {
-  const existing = readEnvFile(file)
-  const missing = Object.entries(variables).filter(([name]) => !existing[name])
-  await setInEnvFile(file, Object.fromEntries(missing), configFile)
 }
 
 /**
