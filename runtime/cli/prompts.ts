@@ -52,6 +52,6 @@ function checked(validate: Question['validate']) {
 }
 
 function answered<Value>(answer: Value): Exclude<Value, symbol> {
-  if (clack.isCancel(answer)) throw failure('Called off; nothing was written.')
+  if (clack.isCancel(answer)) throw failure('Called off.')
   return answer as Exclude<Value, symbol>
 }

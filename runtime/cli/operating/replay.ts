@@ -8,9 +8,9 @@ import { formatOutcome } from '../authoring/try/text.ts'
 import { type Client, GatewayUnreachable, openClient, type Refused } from '../client.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
-import { counted, createBar, formatTable, print, shortId, withShortIds } from '../print.ts'
+import { counted, createBar, print, shortId, withShortIds } from '../print.ts'
 import { type FilterQuery, queryOf } from '../records/filters.ts'
-import { kinds } from '../records/kinds.ts'
+import { itemsText } from '../records/kinds.ts'
 import { find } from '../records/records.ts'
 import { readGivenFile, utf8Of } from '../request-file.ts'
 import { orderAll, orderEach } from './orders.ts'
@@ -160,10 +160,8 @@ function noneText({ outcome }: FilterQuery): string {
 }
 
 function previewText(total: number, sample: readonly ItemOf<'listRequests'>[], io: Io): string {
-  const { header, row } = kinds.requests
-  const rows = sample.map((item) => row(item as never, io).map(String))
   const rest = total > sample.length ? `; the newest ${sample.length} are` : ''
-  return `${counted(total, 'request')} would be replayed${rest}:\n${formatTable(header, rows, io.columns)}`
+  return `${counted(total, 'request')} would be replayed${rest}:\n${itemsText('requests', sample, io)}`
 }
 
 /** Shows a job by its id or the end of it. */

@@ -8,7 +8,7 @@ import { cut } from '../../cut.ts'
 import { changesText } from '../../observe/changes-text.ts'
 import { printable } from '../../observe/printable.ts'
 import { type Io, paintFor } from '../io.ts'
-import { counted, errorsOf, shortId, shortTime, withShortIds } from '../print.ts'
+import { counted, errorsOf, formatTable, shortId, shortTime, withShortIds } from '../print.ts'
 import { filtersOf } from './filters.ts'
 import type { GenerationItem } from './generations.ts'
 
@@ -17,9 +17,8 @@ export interface Kind<Item = never> {
   readonly about: string
   readonly list: RouteName
   readonly filters: ReturnType<typeof filtersOf>
-  /** The columns and the cells of a list. */
-  readonly header: readonly string[]
-  row(item: Item, io: Io): readonly unknown[]
+  /** The columns of a list by their headers, each with the cell of an item. */
+  readonly columns: Readonly<Record<string, (item: Item, io: Io) => unknown>>
   /** The route of one record. */
   readonly read?: RouteName
   /** Writes an item of a list in lines, where a row has no room for it. */
@@ -32,127 +31,141 @@ function kind<Name extends RouteName>(list: Name, rest: Omit<Kind<ItemOf<Name>>,
   return { list, filters: filtersOf(query), ...rest } as unknown as Kind
 }
 
+const ID = ({ id }: { readonly id: string }) => shortId(id)
+const TIME = ({ createdAt }: { readonly createdAt: number }, io: Io) => shortTime(createdAt, io.now())
+const STATE = ({ state }: { readonly state: string }) => state
+
 export const kinds = {
   requests: kind('listRequests', {
     about: 'what was received and how it ended',
     read: 'readRequest',
-    header: ['TIME', 'ID', 'ENDPOINT', 'OUTCOME', 'STATUS', 'DETAIL'],
-    row: (item, io) => [
-      shortTime(item.receivedAt, io.now()),
-      shortId(item.id),
-      item.endpoint,
-      item.outcome,
-      item.status,
-      requestDetail(item),
-    ],
+    columns: {
+      TIME: ({ receivedAt }, io) => shortTime(receivedAt, io.now()),
+      ID,
+      ENDPOINT: ({ endpoint }) => endpoint,
+      OUTCOME: ({ outcome }) => outcome,
+      STATUS: ({ status }) => status,
+      DETAIL: requestDetail,
+    },
   }),
   runs: kind('listRuns', {
     about: 'agent turns: queued, running and ended',
     read: 'readRun',
-    header: ['TIME', 'ID', 'ENDPOINT', 'STATE', 'RUNNER', 'SESSION', 'DETAIL'],
-    row: (item, io) => [
-      shortTime(item.createdAt, io.now()),
-      shortId(item.id),
-      item.endpoint ?? item.kind,
+    columns: {
+      TIME,
+      ID,
+      ENDPOINT: ({ endpoint, kind }) => endpoint ?? kind,
       // The stage of a run whose agent has ended and whose reply is not delivered.
-      /^(ran|summarised)$/.test(item.stage) ? `${item.state}, ${item.stage}` : item.state,
-      item.runner,
-      item.sessionKey,
-      item.error ? preview(`${item.error.code}: ${item.error.message}`, errorLength) : runDetail(item),
-    ],
+      STATE: ({ state, stage }) => (/^(ran|summarised)$/.test(stage) ? `${state}, ${stage}` : state),
+      RUNNER: ({ runner }) => runner,
+      SESSION: ({ sessionKey }) => sessionKey,
+      DETAIL: (item) =>
+        item.error ? preview(`${item.error.code}: ${item.error.message}`, errorLength) : runDetail(item),
+    },
   }),
   events: kind('listEvents', {
     about: 'what the main session has read, or will read',
     read: 'readEvent',
-    header: ['TIME', 'ID', 'ENDPOINT', 'STATE', 'MODE', 'TEXT'],
-    row: (item, io) => [
-      shortTime(item.createdAt, io.now()),
-      shortId(item.id),
-      item.endpoint ?? (item.origin.runId ? `run ${shortId(item.origin.runId)}` : ''),
-      item.state,
-      item.mode,
-      preview(item.text),
-    ],
+    columns: {
+      TIME,
+      ID,
+      ENDPOINT: ({ endpoint, origin }) => endpoint ?? (origin.runId ? `run ${shortId(origin.runId)}` : ''),
+      STATE,
+      MODE: ({ mode }) => mode,
+      TEXT: ({ text }) => preview(text),
+    },
   }),
   deliveries: kind('listDeliveries', {
     about: 'replies on their way to a channel, or there',
     read: 'readDelivery',
-    header: ['TIME', 'ID', 'RUN', 'CHANNEL', 'TO', 'STATE', 'TRIES', 'REASON'],
-    row: (item, io) => [
-      shortTime(item.createdAt, io.now()),
-      shortId(item.id),
-      shortId(item.runId ?? ''),
-      item.channel,
-      item.to,
-      item.state,
-      item.attempts,
-      preview([item.code, item.reason].filter(Boolean).join(': '), errorLength),
-    ],
+    columns: {
+      TIME,
+      ID,
+      RUN: ({ runId = '' }) => shortId(runId),
+      CHANNEL: ({ channel }) => channel,
+      TO: ({ to }) => to,
+      STATE,
+      TRIES: ({ attempts }) => attempts,
+      REASON: ({ code, reason }) => preview([code, reason].filter(Boolean).join(': '), errorLength),
+    },
   }),
   sessions: kind('listSessions', {
     about: 'the conversations that are kept, the latest first',
     read: 'readSession',
-    header: ['LAST', 'TURNS', 'KEY'],
-    row: ({ key, turns, lastAt }, io) => [shortTime(lastAt, io.now()), counted(turns, 'turn'), key],
+    columns: {
+      LAST: ({ lastAt }, io) => shortTime(lastAt, io.now()),
+      TURNS: ({ turns }) => counted(turns, 'turn'),
+      KEY: ({ key }) => key,
+    },
   }),
   issues: kind('listIssues', {
     about: 'open problems, each once, with its cause and the next step',
-    header: [],
-    row: () => [],
+    columns: {},
     text: issueText,
   }),
   generations: kind('listGenerations', {
     about: 'what went live and what was refused',
-    header: ['NUMBER', 'STATE', 'TIME', 'BY', 'MAPPINGS', 'CHANGES'],
-    row: (item, io) => [
-      item.generation ?? '-',
-      item.state,
-      shortTime(item.at, io.now()),
-      item.by,
-      item.mappings,
-      item.state === 'rejected' ? refusalText(item, io) : changesText(item.changes),
-    ],
+    columns: {
+      NUMBER: ({ generation = '-' }) => generation,
+      STATE,
+      TIME: ({ at }, io) => shortTime(at, io.now()),
+      BY: ({ by }) => by,
+      MAPPINGS: ({ mappings }) => mappings,
+      CHANGES: (item, io) => (item.state === 'rejected' ? refusalText(item, io) : changesText(item.changes)),
+    },
   }),
   jobs: kind('listJobs', {
     about: 'replays of many requests',
-    header: ['TIME', 'ID', 'STATE', 'TOTAL', 'DONE', 'FAILED', 'SKIPPED'],
-    row: (item, io) => [
-      shortTime(item.createdAt, io.now()),
-      shortId(item.id),
-      item.state,
-      item.total,
-      item.done,
-      item.failed,
-      item.skipped,
-    ],
+    columns: {
+      TIME,
+      ID,
+      STATE,
+      TOTAL: ({ total }) => total,
+      DONE: ({ done }) => done,
+      FAILED: ({ failed }) => failed,
+      SKIPPED: ({ skipped }) => skipped,
+    },
   }),
   endpoints: kind('listEndpoints', {
     about: 'where requests may come to, with what is asked of senders',
-    header: ['NAME', 'AUTH', 'PROVIDER', 'LAST', 'SINCE THE START'],
-    row: ({ name, policy, lastSeen, counts }, io) => [
-      name,
-      policy.auth,
-      policy.provider,
-      lastSeen === undefined ? 'never' : shortTime(lastSeen, io.now()),
-      Object.entries(counts)
-        .filter(([, count]) => count > 0)
-        .map(([outcome, count]) => `${count} ${outcome}`)
-        .join(', '),
-    ],
+    columns: {
+      NAME: ({ name }) => name,
+      AUTH: ({ policy }) => policy.auth,
+      PROVIDER: ({ policy }) => policy.provider,
+      LAST: ({ lastSeen }, io) => lastText(lastSeen, io),
+      'SINCE THE START': ({ counts }) =>
+        Object.entries(counts)
+          .filter(([, count]) => count > 0)
+          .map(([outcome, count]) => `${count} ${outcome}`)
+          .join(', '),
+    },
   }),
   mappings: kind('listMappings', {
     about: 'the mappings that are live, in matching order',
-    header: ['ID', 'PATH', 'ACTION', 'HITS', 'LAST', 'PLACE'],
-    row: ({ id, path, action, hits, lastMatch, place }, io) => [
-      id,
-      path ?? '(all)',
-      action,
-      hits,
-      lastMatch === undefined ? 'never' : shortTime(lastMatch, io.now()),
-      place,
-    ],
+    columns: {
+      ID: ({ id }) => id,
+      PATH: ({ path = '(all)' }) => path,
+      ACTION: ({ action }) => action,
+      HITS: ({ hits }) => hits,
+      LAST: ({ lastMatch }, io) => lastText(lastMatch, io),
+      PLACE: ({ place }) => place,
+    },
   }),
 } satisfies Readonly<Record<string, Kind>>
+
+/** The list of some items for people. */
+export function itemsText(name: KindName, items: readonly unknown[], io: Io): string {
+  const { columns, text }: Kind = kinds[name]
+  if (text) return items.map((item) => text(item as never, io)).join('\n')
+  const rows = items.map((item) =>
+    Object.values(columns).map((cell) => String(cell(item as never, io) ?? '')),
+  )
+  return formatTable(Object.keys(columns), rows, io.columns)
+}
+
+function lastText(at: number | undefined, io: Io): string {
+  return at === undefined ? 'never' : shortTime(at, io.now())
+}
 
 export type KindName = keyof typeof kinds
 

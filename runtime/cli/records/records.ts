@@ -6,12 +6,12 @@ import { printable } from '../../observe/printable.ts'
 import { type Client, openClient } from '../client.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { formatTable, isEmpty, isTime, listed, print, shellWord, shortId, shortTime } from '../print.ts'
+import { isEmpty, isTime, listed, print, shellWord, shortId, shortTime } from '../print.ts'
 import { utf8Of } from '../request-file.ts'
 import { holdText } from '../status-text.ts'
 import { flagOf, queryOf, refuseOther } from './filters.ts'
 import { generationNotes, showGeneration } from './generations.ts'
-import { type Kind, type KindName, kinds } from './kinds.ts'
+import { itemsText, type Kind, type KindName, kinds } from './kinds.ts'
 
 const listOptions = ['limit', 'cursor', 'all'] as const
 const showOptions = ['body', 'raw', 'asTest', 'with'] as const
@@ -19,7 +19,7 @@ const showOptions = ['body', 'raw', 'asTest', 'with'] as const
 /** Lists one page of a kind, with the command for the next one. */
 export async function list(name: KindName, io: Io, options: CommandOptions): Promise<number> {
   const { limit, cursor, all = false } = options
-  const { filters, list: route, header, row, text }: Kind = kinds[name]
+  const { filters, list: route }: Kind = kinds[name]
   const [other] = showOptions.filter((each) => options[each])
   if (other !== undefined) throw badUsage(`Name the record: ${flagOf(other)} goes with an id.`)
   if (all && name !== 'issues') throw badUsage('--all is for issues.')
@@ -38,9 +38,7 @@ export async function list(name: KindName, io: Io, options: CommandOptions): Pro
   const items = page.items as readonly never[]
   print(io, page, () => {
     if (items.length === 0) return name === 'issues' && !all ? 'No issue is open.' : `No ${name}.`
-    if (text) return items.map((item) => text(item, io)).join('\n')
-    const rows = items.map((item) => row(item, io).map((cell) => String(cell ?? '')))
-    return `${formatTable(header, rows, io.columns)}${name === 'generations' ? generationNotes(items) : ''}`
+    return `${itemsText(name, items, io)}${name === 'generations' ? generationNotes(items) : ''}`
   })
   if (!io.json && page.next !== undefined) {
     const given = { ...options, cursor: page.next }

@@ -12,13 +12,11 @@ export interface PersonOptions {
   readonly prompts: Prompts | undefined
   /** True if a browser may be opened. */
   readonly browser: boolean
-  /** Is called when the person cancels at a question, which then throws the reason of its `signal`. */
-  cancel(reason: unknown): void
 }
 
-export function createPerson({ io, prompts, browser, cancel }: PersonOptions): Person {
+export function createPerson({ io, prompts, browser }: PersonOptions): Person {
   return {
-    ...(prompts && { questions: questionsAt(prompts, io, cancel) }),
+    ...(prompts && { questions: questionsAt(prompts, io) }),
 
     async show(url) {
       const isOpened = browser && io.columns !== undefined && hasScreen(io.env) && (await open(url, io))
@@ -35,7 +33,7 @@ export function createPerson({ io, prompts, browser, cancel }: PersonOptions): P
 
     async ask(question, signal) {
       signal.throwIfAborted()
-      if (prompts !== undefined) return asked(prompts, question, signal)
+      if (prompts !== undefined) return prompts.secret({ message: printable(question) }, signal)
       if (io.line !== undefined) {
         io.err(`${printable(question)}\n`)
         return io.line(signal)
@@ -45,29 +43,15 @@ export function createPerson({ io, prompts, browser, cancel }: PersonOptions): P
       })
     },
   }
-
-  async function asked(prompts: Prompts, message: string, signal: AbortSignal): Promise<string> {
-    try {
-      return await prompts.secret({ message: printable(message) }, signal)
-    } catch (error) {
-      if (!signal.aborted) cancel(error)
-      throw error
-    }
-  }
 }
 
-function questionsAt(prompts: Prompts, io: Io, cancel: (reason: unknown) => void): Questions {
+function questionsAt(prompts: Prompts, io: Io): Questions {
   const text = async ({ message, validate, ...question }: Question): Promise<string> => {
     const check = (answer: string) => {
       if (answer.trim() !== '') return validate?.(answer.trim())
       return question.fallback === undefined ? 'It is required.' : undefined
     }
-    try {
-      return (await prompts.text({ ...question, message: printable(message), validate: check })).trim()
-    } catch (error) {
-      cancel(error)
-      throw error
-    }
+    return (await prompts.text({ ...question, message: printable(message), validate: check })).trim()
   }
   return {
     text,

@@ -18,7 +18,7 @@ import {
 import { isDatabase } from '../../store/driver-package.ts'
 import { openSourceValues } from '../../store/offline-source-values.ts'
 import { connectionTo } from '../client.ts'
-import { failure } from '../command-failure.ts'
+import { CommandFailure, failure } from '../command-failure.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
 import { shellWord } from '../print.ts'
@@ -85,9 +85,8 @@ async function connect(
 ): Promise<Connection> {
   const { browser, ...requested } = options
   const call = new AbortController()
-  const cancel = () => call.abort(failure(`Called off. ${again}`))
   const stop = createStopSignal({ signals: io.signals })
-  void stop.first.then(cancel)
+  void stop.first.then(() => call.abort(failure('Called off.')))
   try {
     return await connector.connect({
       config,
@@ -96,12 +95,13 @@ async function connect(
       fetch: io.fetch,
       clock: createSourceClock(io.now),
       signal: call.signal,
-      person: createPerson({ io, prompts, browser: browser !== false, cancel }),
+      person: createPerson({ io, prompts, browser: browser !== false }),
       report: steps.report,
     })
   } catch (error) {
     // The person cancelled, so the error of the step under way says nothing new.
-    throw call.signal.aborted ? call.signal.reason : unexpected(error)
+    const why = call.signal.aborted ? call.signal.reason : unexpected(error)
+    throw why instanceof CommandFailure ? failure(`${why.message} ${again}`, { cause: why }) : why
   } finally {
     stop.close()
   }
