@@ -327,7 +327,7 @@ function issueRow(
     options: [...options],
     json: 'answer as JSON: {items}',
     examples: [example],
-    run: async () => (await import('./records/issues.ts')).changeIssues.bind(undefined, name),
+    run: async () => (await import('./operating/orders.ts')).changeIssues.bind(undefined, name),
   }
 }
 

@@ -63,19 +63,34 @@ async function withoutGateway(t: TestContext, files: Readonly<Record<string, str
 
 const plain = `gateway: { auth: { token: ${gatewayToken} } }\nhooks: { enabled: true, token: ${hookToken} }\n`
 
-test('the files of init have no problems; a missing gateway is a warning with the next step', async (t) => {
-  const { run } = await withoutGateway(t, {})
-  await run('init', 'local')
-  const answer = await run('doctor', '--config', 'local/reveille.yaml')
-  assert.deepEqual([answer.code, answer.err], [0, ''])
-  assert.match(answer.out, /✓ files +they load: 5 mappings\n/)
-  assert.match(answer.out, /! answers +no gateway answers at http:\/\/127\.0\.0\.1:8787 \[GATEWAY_DOWN\]\n/)
-  assert.match(answer.out, /→ Start it: `reveille start`/)
-  assert.doesNotMatch(answer.out, /→ *$/m)
-  assert.match(answer.out, /- - +hooks, admin and live not checked: no gateway answers\n/)
-  assert.match(answer.out, /local\/reveille\.yaml: 1 warning, \d+ ok, \d+ not checked\.\n$/)
-  assert.equal((await run('doctor', '--config', 'local/reveille.yaml', '--strict')).code, 1)
-})
+testTranscript(
+  {},
+  `
+# the files of init have no problems; a missing gateway is a warning with the next step
+$ init local
+wrote local/reveille.yaml
+$ doctor --config local/reveille.yaml
+  ✓ files …they load: 5 mappings
+  ! answers …no gateway answers at http://127.0.0.1:8787 [GATEWAY_DOWN]
+… → Start it: \`reveille start\`…
+  - - …hooks, admin and live not checked: no gateway answers
+local/reveille.yaml: 1 warning, … ok, … not checked.
+1 $ doctor --config local/reveille.yaml --strict
+local/reveille.yaml: 1 warning, …
+
+# the fix is below each finding
++ reveille.yaml: hooks: { endpoints: { shop: { verify: { provider: shopify } } } }
+$ doctor
+  ! signatures  /shop takes the hook token: \`secret\` of Shopify is not set [NO_SECRET]
+                → Write \`secret\` under \`hooks.endpoints.shop.verify\`
+
+# without a configuration, or with a misspelt option, it is bad usage
+2 $ doctor
+! There is no reveille.yaml in this folder…
+2 $ doctor --onlin
+! …
+`,
+)
 
 test('--json answers the same with stable names', async (t) => {
   const { diagnose, cwd } = await withoutGateway(t, { 'reveille.yaml': 'gateway: {}\n' })
@@ -91,17 +106,6 @@ test('--json answers the same with stable names', async (t) => {
     assert.ok(group && state && message)
   }
 })
-
-testTranscript(
-  {},
-  `
-# without a configuration, or with a misspelt option, it is bad usage
-2 $ doctor
-! There is no reveille.yaml in this folder…
-2 $ doctor --onlin
-! …
-`,
-)
 
 test('a configuration with errors is a problem with its place, and what needs none of it is checked all the same', async (t) => {
   const text = `gateway: { auth: { token: ${gatewayToken} } }\nhooks:\n  token: ${typed}\n  pth: /hooks\n`
@@ -383,17 +387,6 @@ test('the clock is compared with a public server only with --online', async (t) 
   assert.deepEqual(await statesAt('Mon, 02 Mar 2026 12:01:00 GMT', '--online'), ['warning CLOCK_SKEW'])
   assert.deepEqual(await statesAt('Mon, 02 Mar 2026 11:50:00 GMT', '--online'), ['problem CLOCK_SKEW'])
   assert.deepEqual(await statesAt('sometime', '--online'), ['not-checked OFFLINE'])
-})
-
-test('the fix is below each finding', async (t) => {
-  const { run } = await withoutGateway(t, {
-    'reveille.yaml': 'hooks:\n  endpoints: { shop: { verify: { provider: shopify } } }\n',
-  })
-  const { out } = await run('doctor')
-  assert.match(
-    out,
-    / {2}! signatures {2}\/shop takes the hook token: `secret` of Shopify is not set \[NO_SECRET\]\n {16}→ Write `secret` under `hooks\.endpoints\.shop\.verify`\n/,
-  )
 })
 
 test(

@@ -1,8 +1,11 @@
-/** `reveille cancel`, `resume`, `retry` and `replay` of deliveries: give an order about named records, or about all that are chosen. */
+/**
+ * `reveille cancel`, `resume`, `retry`, `resolve`, `mute`, `reopen`, and `replay` of deliveries: give an order about named records, or
+ * about all that are chosen.
+ */
 
 import type { Asked } from '../../api/routes/client.ts'
 import { type Client, openClient, type Refused } from '../client.ts'
-import { badUsage } from '../command-failure.ts'
+import { badUsage, failure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { counted, print, shortId } from '../print.ts'
 import { queryOf } from '../records/filters.ts'
@@ -14,40 +17,55 @@ const orders = {
   resume: { one: 'resumeRun', all: 'resumeRuns', kind: 'run' },
   retry: { one: 'retryRun', all: 'retryRuns', kind: 'run' },
   replay: { one: 'replayDelivery', all: 'replayDeliveries', kind: 'delivery' },
+  resolve: { one: 'resolveIssue', kind: 'issue' },
+  mute: { one: 'muteIssue', kind: 'issue' },
+  reopen: { one: 'reopenIssue', kind: 'issue' },
 } as const
 
 type Order = keyof typeof orders
 type Done = { readonly ok: true; readonly state: string; readonly channel?: string; readonly to?: string }
 
-/** Gives the order about each of these ids. @returns 1 where it was refused for one of them */
+/** Gives the order about each of these ids, or keys of issues. @returns 1 where it was refused for one of them */
 export async function orderEach(
   order: Order,
   client: Client,
   ids: readonly string[],
   io: Io,
+  more: object = {},
 ): Promise<number> {
   const { one, kind } = orders[order]
+  const isIssue = kind === 'issue'
   const items: ({ readonly ok: boolean } & object)[] = []
   for (const id of new Set(ids)) {
-    const answer = (await client.order(one, { params: { id } })) as Done | Refused
-    items.push({ [`${kind}Id`]: id, ...answer })
+    const asked = isIssue ? { body: { key: id, ...more } } : { params: { id } }
+    const answer = (await client.order(one, asked as never)) as Done | Refused
+    items.push({ [isIssue ? 'key' : `${kind}Id`]: id, ...answer })
     if (io.json) continue
-    if (answer.ok) io.out(`${shortId(id)}: ${doneText(order, answer)}\n`)
-    else io.err(`${shortId(id)}: ${answer.error}\n`)
+    const name = isIssue ? id : shortId(id)
+    if (answer.ok) io.out(`${name}: ${doneText(order, answer)}\n`)
+    else io.err(`${name}: ${answer.error}\n`)
   }
   if (io.json) print(io, { items })
   return items.every(({ ok }) => ok) ? 0 : 1
 }
 
+const doneTexts = {
+  resume: 'queued again',
+  retry: 'queued again',
+  resolve: 'resolved',
+  mute: 'muted',
+  reopen: 'open again',
+}
+
 /** A running run ends a moment after the order. */
 function doneText(order: Order, { state, channel = '', to }: Done): string {
   if (order === 'replay') return `on its way again to ${addressText({ channel, ...(to && { to }) })}`
-  if (order !== 'cancel') return 'queued again'
+  if (order !== 'cancel') return doneTexts[order]
   return state === 'cancelled' ? 'cancelled' : 'being cancelled; its turn is stopped'
 }
 
 /** Gives the order about all that are chosen. @returns 1 where it was refused for one of them */
-export async function orderAll<Name extends Exclude<Order, 'cancel'>>(
+export async function orderAll<Name extends 'resume' | 'retry' | 'replay'>(
   order: Name,
   client: Client,
   body: NonNullable<Asked<(typeof orders)[Name]['all']>['body']>,
@@ -90,4 +108,30 @@ export async function retry(runs: readonly string[], io: Io, options: CommandOpt
   if (runs.length > 0) return orderRuns('retry', runs, io)
   if (!isFiltered) throw badUsage('Name the runs, or choose them: --failed, --since, --code and the like.')
   return orderAll('retry', await openClient(io), { ...chosen, ...(dryRun && { dryRun }) }, io)
+}
+
+export async function changeIssues(
+  order: 'resolve' | 'mute' | 'reopen',
+  keys: readonly string[],
+  io: Io,
+  { for: forMs }: CommandOptions,
+): Promise<number> {
+  const client = await openClient(io)
+  const { items } = await client.ask('listIssues', { query: { limit: 500 } })
+  const known = items.map(({ key }) => key)
+  const whole = keys.map((given) => wholeKeyOf(known, given))
+  return orderEach(order, client, whole, io, forMs === undefined ? {} : { until: io.now() + forMs })
+}
+
+/** Completes the beginning of a key, or a code alone. @throws CommandFailure */
+function wholeKeyOf(known: readonly string[], given: string): string {
+  if (known.includes(given)) return given
+  const found = known.filter((key) => key.toLowerCase().startsWith(given.toLowerCase()))
+  const [only, other] = found
+  if (only !== undefined && other === undefined) return only
+  throw failure(
+    only === undefined
+      ? `There is no issue ${given}; \`reveille issues --all\` lists them.`
+      : `More than one issue begins with ${given}: ${found.slice(0, 5).join(', ')}.`,
+  )
 }
