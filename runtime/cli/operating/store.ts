@@ -1,7 +1,7 @@
 /** `reveille store backup`, `export` and `import`: copies the store, and moves one that no gateway uses into another database. */
 
 import { createReadStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Settings } from '@reveille/engine'
 import type { Driver } from '@reveille/kit'
@@ -118,36 +118,25 @@ async function openStore({ file, gateway }: Settings, creates: boolean, io: Io):
   return openOffline({ location: dataDir, creates, now: io.now })
 }
 
-/** Writes a new file, for its owner alone, which appears whole or not at all. */
+/** Writes a new file, for its owner alone, and removes it where it could not be filled. What a crash cuts short is no import. */
 async function writeFile<Made>(
   file: string,
   fill: (write: (text: string) => Promise<void>) => Promise<Made>,
 ): Promise<Made> {
-  const draft = `${file}.${process.pid}.part`
-  try {
-    // Fails if it exists, and holds its name until it is replaced.
-    await (await open(file, 'wx', 0o600)).close()
-  } catch (error) {
-    const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
+  await using handle = await open(file, 'wx', 0o600).catch((cause: NodeJS.ErrnoException) => {
+    const isTaken = cause.code === 'EEXIST'
     throw failure(
       isTaken
         ? `${file} exists already: name a file that does not.`
-        : `${file} cannot be written: ${(error as Error).message}.`,
-      { cause: error },
+        : `${file} cannot be written: ${cause.message}.`,
+      { cause },
     )
-  }
+  })
   try {
-    const handle = await open(draft, 'wx', 0o600)
-    try {
-      const made = await fill(async (text) => void (await handle.appendFile(text)))
-      await handle.sync()
-      await rename(draft, file)
-      return made
-    } finally {
-      await handle.close()
-    }
+    const made = await fill(async (text) => void (await handle.appendFile(text)))
+    await handle.sync()
+    return made
   } catch (error) {
-    await rm(draft, { force: true })
     await rm(file, { force: true })
     throw error
   }
