@@ -27,7 +27,7 @@ function describe({ test, mismatches, observed }: TestResult): Diagnostic {
   const expected = first ? `: expected ${first.expected}, got ${first.actual}` : ''
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`
   const why =
-    observed?.reason === undefined
+    observed.reason === undefined
       ? ''
       : `It said: ${observed.reason}${/[.?!]$/.test(observed.reason) ? '' : '.'} `
   return {

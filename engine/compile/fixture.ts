@@ -67,6 +67,7 @@ export function configurationOf(mappings: readonly Mapping[], fixture: Fixture =
   return {
     ...{ settings, disabled, mappings: mappings.map(entryOf), endpoints: fixture.endpoints ?? {}, tests: [] },
     ...{
+      value: value as unknown as ConfigurationValue,
       digest: 'd1',
       sharedDigest: 'd1',
       sources: new Map(),

@@ -1,6 +1,7 @@
 /** Defines the loaded configuration: valid, with the place of every entry, and ready to be compiled. */
 
 import type { Diagnostic, Place } from './file/diagnostic.ts'
+import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import type { MappingValue } from './schema/mapping-schema.ts'
 import type { EndpointPolicy } from './schema/policy-schema.ts'
 import type { TestValue } from './schema/test-schema.ts'
@@ -11,6 +12,8 @@ export type { Auth, EndpointPolicy, RatePolicy } from './schema/policy-schema.ts
 
 export interface Configuration {
   readonly settings: Settings
+  /** What the configuration file says, with defaults and references filled in. {@link settings} is made from it. */
+  readonly value: ConfigurationValue
   /**
    * The mappings in matching order: the configuration's own, those of `mappingsDir` by relative path, then presets in
    * their listed order. Those with `enabled: false` are left out.

@@ -129,6 +129,7 @@ async function loadWith(options: LoadOptions, parser: TextParser): Promise<Loade
   }
   const configuration: Configuration = {
     settings,
+    value: main.value,
     mappings: isRefused ? mappings.filter(({ value }) => value.transform === undefined) : mappings,
     disabled,
     tests: isRefused ? [] : tests,

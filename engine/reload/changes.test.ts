@@ -154,14 +154,8 @@ function withKey(map: object, [name = '', ...rest]: readonly string[], value: un
 
 const namedByOperators =
   /^(channels|sources|observers|agents\.(runners|providers|prices)|hooks\.transforms\.modules)$/
-/** A token is listed with its holder, and the acknowledgement is also in the prompt. */
-const beside: Readonly<Record<string, string>> = {
-  'agents.defaults.heartbeat.ackToken': 'agents.defaults.heartbeat.prompt',
-  'gateway.auth.token': 'gateway.auth.tokens',
-  'gateway.auth.tokens': 'gateway.auth.token',
-}
 
 /** Channels, runners, providers and modules are reported by their own names. */
 function isBelow(name: string, key: string): boolean {
-  return name === key || name === beside[key] || (namedByOperators.test(key) && name.startsWith(`${key}.`))
+  return name === key || (namedByOperators.test(key) && name.startsWith(`${key}.`))
 }

@@ -2,9 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy, MappingEntry } from '../config/configuration.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ConfigurationValue } from '../config/schema/configuration-schema.ts'
 import { isRecord } from '../config/values/is-record.ts'
-import { keyOfSource, mailbox } from '../config/values/mailbox.ts'
+import { mailboxPath } from '../config/values/mailbox.ts'
 import type { Bundle } from '../transform/port.ts'
 
 /** Holds names only, because values may be secret. */
@@ -32,7 +32,7 @@ export interface Difference {
 
 /** The parts of a generation that are compared. */
 export interface Compared {
-  readonly configuration: Pick<Configuration, 'mappings' | 'endpoints' | 'settings'>
+  readonly configuration: Pick<Configuration, 'mappings' | 'endpoints' | 'value'>
   readonly bundles: ReadonlyMap<string, Bundle>
 }
 
@@ -43,8 +43,8 @@ export function findChanges(
   heldKeys: readonly string[] = [],
 ): Changes {
   const old = before?.configuration
-  const { mappings, endpoints, settings } = after.configuration
-  const changed = old === undefined ? [] : changedKeys(old.settings, settings)
+  const { mappings, endpoints, value } = after.configuration
+  const changed = old === undefined ? [] : changedKeys(old.value, value)
   return {
     mappings: differingMappings(old?.mappings ?? [], mappings),
     endpoints: differ(byName(old?.endpoints ?? {}), byName(endpoints), isSame),
@@ -117,28 +117,6 @@ function isReordered(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<st
   return false
 }
 
-/** The settings whose name differs from the key's. */
-const keyNames: Readonly<Record<string, string>> = {
-  'gateway.tokens': 'gateway.auth.token',
-  'gateway.holders': 'gateway.auth.tokens',
-  'gateway.metricsTokens': 'gateway.metrics.token',
-  'hooks.tokens': 'hooks.token',
-  'hooks.bodyTimeoutMs': 'hooks.bodyTimeout',
-  'hooks.transforms.defaults.timeoutMs': 'hooks.transforms.timeout',
-  'hooks.transforms.defaults.memoryMb': 'hooks.transforms.memoryMb',
-  'hooks.transforms.defaults.concurrency': 'hooks.transforms.concurrency',
-  'hooks.reload.debounceMs': 'hooks.reload.debounce',
-  'hooks.reload.restMs': 'hooks.reload.rest',
-  'history.keepMs': 'history.keep',
-  'history.ignoredMs': 'history.ignored',
-  'deliveries.retryForMs': 'deliveries.retryFor',
-  'agents.defaults.heartbeat.everyMs': 'agents.defaults.heartbeat.every',
-  'agents.defaults.retry.firstMs': 'agents.defaults.retry.backoff',
-  'agents.defaults.retry.maxMs': 'agents.defaults.retry.maxBackoff',
-  'agents.sessions.idleMs': 'agents.sessions.idleExpiry',
-  [`sources.${mailbox}`]: keyOfSource(mailbox),
-}
-
 /** The operator chooses the names below these keys, and anything below such a name is reported as one. */
 const named = new Set([
   'hooks.transforms.modules',
@@ -150,15 +128,18 @@ const named = new Set([
   'observers',
 ])
 
-/** Reported as one, because there are several ways to write it. */
-const wholes = new Set(['agents.defaults.models'])
+/** Reported as one: there are several ways to write the models, and only a plugin knows the keys of a mailbox. */
+const wholes = new Set(['agents.defaults.models', mailboxPath.join('.')])
 
-function changedKeys(before: Settings, after: Settings): string[] {
+/** Reported as the mappings and policies in them, or by nobody's decision. */
+const elsewhere = new Set(['$schema', 'hooks.presets', 'hooks.endpoints', 'hooks.mappings'])
+
+function changedKeys(before: ConfigurationValue, after: ConfigurationValue): string[] {
   const keys: string[] = []
   const walk = (one: unknown, other: unknown, path: string, isWhole: boolean): void => {
-    if (isSame(one, other)) return
+    if (elsewhere.has(path) || isSame(one, other)) return
     if (isWhole || !isRecord(one) || !isRecord(other)) {
-      keys.push(keyNames[path] ?? path)
+      keys.push(path)
       return
     }
     for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {

@@ -1,27 +1,21 @@
 /** Defines what is kept of a generation that was live, so that it can be reported and become live again. */
 
-import type { Diagnostic } from '../config/file/diagnostic.ts'
 import type { Bundle } from '../transform/port.ts'
-import type { Changes } from './changes.ts'
+import type { ReloadResult } from './reload-event.ts'
 
 /** The number of live generations that are kept with their content. */
 export const keptGenerations = 20
 
-export interface GenerationRecord {
+/** What is kept of a result: of a generation that went live, or of a candidate that was refused. */
+export interface GenerationRecord
+  extends Pick<ReloadResult, 'digest' | 'tookMs' | 'changes' | 'diagnostics'> {
   /** Absent: the generation was refused, and never had a number. */
   readonly generation?: number
-  /** The SHA-256, in hex, of everything that it was made from. Absent if loading itself failed. */
-  readonly digest?: string
   readonly state: 'live' | 'retired' | 'rejected'
   /** The time when it last went live, or was refused. Milliseconds since the Unix epoch. */
   readonly at: number
-  /** Milliseconds from the start of loading. */
-  readonly tookMs: number
   /** The number of mappings that can match. Absent for a refused generation. */
   readonly mappings?: number
-  /** The differences from the generation before. */
-  readonly changes: Changes
-  readonly diagnostics: readonly Diagnostic[]
   /** The name of the operator who reloaded or rolled back. Absent: the files changed, or the process began. */
   readonly by?: string
 }

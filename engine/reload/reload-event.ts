@@ -28,31 +28,16 @@ export interface ReloadResult {
 }
 
 export type ReloadEvent =
-  /** Another generation is live. `tookMs` counts from the start of loading. */
-  | {
+  /** Another generation is live. `mappings` is the number of those that can match. */
+  | (ReloadResult & {
       readonly type: 'snapshot-swapped'
       readonly generation: number
-      readonly digest: string
-      readonly tookMs: number
-      /** The number of mappings that can match. */
       readonly mappings: number
-      readonly changes: Changes
-      readonly warnings: readonly Diagnostic[]
-      /** True if an old generation is live in place of the files, until they change. */
-      readonly rolledBack?: true
-    }
-  /** The previous snapshot stays live. */
-  | {
-      readonly type: 'candidate-rejected'
-      readonly diagnostics: readonly Diagnostic[]
-      /** Absent if loading itself failed. */
-      readonly digest?: string
-      readonly tookMs: number
-      /** The generation of a failed rollback. Absent if the candidate was made from the files. */
-      readonly rollbackTo?: number
-    }
+    })
+  /** The previous snapshot stays live. `rollbackTo` is the generation of a failed rollback. */
+  | (ReloadResult & { readonly type: 'candidate-rejected'; readonly rollbackTo?: number })
   /** The content of the files is live already. This also ends a rejected edit that was undone. */
-  | { readonly type: 'content-unchanged'; readonly generation: number; readonly tookMs: number }
+  | (ReloadResult & { readonly type: 'content-unchanged' })
   /** These keys changed, and the gateway continues with the values that it was started with. */
   | { readonly type: 'restart-required'; readonly generation: number; readonly keys: readonly BootKey[] }
   /** Something could not be released after a decision. The decision remains. */

@@ -31,50 +31,41 @@ export function createReloadResults({ now, archive, emit, serving, actor }: Relo
     outcome: ReloadResult['outcome'],
     diagnostics: readonly Diagnostic[],
     begun: number,
+    digest?: string,
   ): ReloadResult {
+    const identity = { generation: serving(), ...(digest !== undefined && { digest }) }
     const ok = outcome !== 'rejected'
-    return { outcome, ok, generation: serving(), tookMs: now() - begun, changes: noChanges, diagnostics }
+    return { outcome, ok, ...identity, tookMs: now() - begun, changes: noChanges, diagnostics }
   }
 
-  function actorOf() {
+  /** The facts of a record that its result lacks. */
+  function recorded() {
     const by = actor()
-    return by === undefined ? {} : { by }
+    return { at: now(), ...(by !== undefined && { by }) }
   }
 
   return {
     /** Reports that another generation is live. `rolledBack` means in place of the files. */
-    live(candidate: Candidate, swapped: Swapped): ReloadResult {
-      const { source, snapshot, changes, warnings, heldKeys } = candidate
-      const { generation, begun } = swapped
+    live(candidate: Candidate, { generation, begun, warnings, rolledBack }: Swapped): ReloadResult {
+      const { source, snapshot, changes, heldKeys } = candidate
       const { digest } = snapshot
-      const tookMs = now() - begun
       const mappings = snapshot.mappings.length
-      const diagnostics = [...swapped.warnings, ...warnings]
-      const rolledBack = swapped.rolledBack ? ({ rolledBack: true } as const) : {}
+      const diagnostics = [...warnings, ...candidate.warnings]
+      const facts = { generation, digest, tookMs: now() - begun, changes, diagnostics }
       const { configuration, bundles } = source
       archive.keep(
-        {
-          generation,
-          digest,
-          state: 'live',
-          at: now(),
-          tookMs,
-          mappings,
-          changes,
-          diagnostics,
-          ...actorOf(),
-        },
+        { ...facts, state: 'live', mappings, ...recorded() },
         { digest, sources: configuration.sources, bundles },
       )
-      const swap = { generation, digest, tookMs, changes }
-      emit({ type: 'snapshot-swapped', ...swap, mappings, warnings: diagnostics, ...rolledBack })
+      const result = { outcome: 'live', ok: true, ...facts, ...(rolledBack && { rolledBack }) } as const
+      emit({ type: 'snapshot-swapped', ...result, mappings })
       if (heldKeys.length > 0) emit({ type: 'restart-required', generation, keys: heldKeys })
-      return { outcome: 'live', ok: true, ...swap, diagnostics, ...rolledBack }
+      return result
     },
     unchanged(diagnostics: readonly Diagnostic[], begun: number, digest: string | undefined): ReloadResult {
-      const result = stay('unchanged', diagnostics, begun)
-      emit({ type: 'content-unchanged', generation: result.generation ?? 0, tookMs: result.tookMs })
-      return { ...result, digest }
+      const result = stay('unchanged', diagnostics, begun, digest)
+      emit({ type: 'content-unchanged', ...result })
+      return result
     },
     /** `rollbackTo` is the generation of a failed rollback. */
     rejected(
@@ -83,21 +74,11 @@ export function createReloadResults({ now, archive, emit, serving, actor }: Relo
       digest?: string,
       rollbackTo?: number,
     ): ReloadResult {
-      const result = stay('rejected', diagnostics, begun)
-      const { tookMs } = result
-      const identity = digest === undefined ? {} : { digest }
-      const origin = rollbackTo === undefined ? {} : { rollbackTo }
-      archive.note({
-        state: 'rejected',
-        ...identity,
-        at: now(),
-        tookMs,
-        changes: noChanges,
-        diagnostics,
-        ...actorOf(),
-      })
-      emit({ type: 'candidate-rejected', diagnostics, ...identity, tookMs, ...origin })
-      return { ...result, ...identity }
+      const result = stay('rejected', diagnostics, begun, digest)
+      const { outcome: state, ok: _ok, generation: _live, ...facts } = result
+      archive.note({ ...facts, state: state as 'rejected', ...recorded() })
+      emit({ type: 'candidate-rejected', ...result, ...(rollbackTo !== undefined && { rollbackTo }) })
+      return result
     },
     stay,
   }

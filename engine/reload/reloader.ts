@@ -444,19 +444,17 @@ class LiveReloader implements Reloader {
       case 'resting':
         return { result: this.#results.stay('rejected', [this.#closed ? closing : overruled], begun) }
       case 'rejected':
-        return {
-          result: { ...this.#results.stay('rejected', built.diagnostics, begun), digest: built.digest },
-        }
+        return { result: this.#results.stay('rejected', built.diagnostics, begun, built.digest) }
       case 'unchanged': {
-        const result = { ...this.#results.stay('unchanged', built.warnings, begun), digest: built.digest }
+        const result = this.#results.stay('unchanged', built.warnings, begun, built.digest)
         return isForRequests ? this.#inspectLive(inspect, result) : { result }
       }
     }
     const { snapshot, changes, warnings } = built.candidate
     try {
       const seen = await inspect(this.#sidesOf(snapshot))
-      const result = this.#results.stay('live', warnings, begun)
-      return { result: { ...result, changes, digest: snapshot.digest }, seen }
+      const result = this.#results.stay('live', warnings, begun, snapshot.digest)
+      return { result: { ...result, changes }, seen }
     } finally {
       await this.#settle(() => built.candidate.discard())
     }

@@ -1,7 +1,7 @@
 /**
  * Watches files and merges all changes into one change signal; the digest of the load that follows decides what the signal means.
  * chokidar reports changes at once. A change that it cannot see, such as a link above a watched folder that is pointed elsewhere, is found by a
- * slow scan that compares stats.
+ * slow scan that compares stats. Where files are polled, there is only the scan, which is then quick.
  *
  * Nothing is lost between watching and reading, because stats are taken before each signal. A change is older than the stats, and the
  * load that follows the signal reads it; or it is younger, and then it is an event or the difference that the next scan finds. A file that
@@ -34,7 +34,7 @@ export interface WatchOptions extends WatchSettings {
   readonly onError: (error: unknown) => void
   /** The pause between two scans, in milliseconds. Default: 2,000. */
   readonly scanMs?: number
-  /** The pause between two checks where files are polled, in milliseconds. Default: 500. */
+  /** The pause between two scans where files are polled, in milliseconds. Default: 500. */
   readonly pollMs?: number
   /** Default: chokidar's. */
   readonly watchFiles?: typeof watchFiles
@@ -99,7 +99,6 @@ class FileWatcher implements Watcher {
     else this.#enqueue(() => this.#open())
     this.#isOpen = true
     if (isNew) this.#enqueue(async () => this.#changed.signal())
-    if (this.#timer === undefined) this.#scheduleScan()
   }
 
   configure({ debounceMs, poll = this.#polls }: WatchSettings): void {
@@ -118,15 +117,16 @@ class FileWatcher implements Watcher {
     await this.#files?.close()
   }
 
-  /** Resolves when every change is an event. */
+  /** Resolves when every change is an event, or is found by scans. */
   async #open(): Promise<void> {
+    this.#scheduleScan()
+    if (this.#isPolling) return
     const opened = (this.#options.watchFiles ?? watchFiles)([...this.#kept], {
       ignoreInitial: true,
       // The debounce and the digest handle half-written files and atomic saves.
       atomic: false,
       ignorePermissionErrors: true,
       ignored: (path, stats) => !this.#matters(path, stats),
-      ...((this.#polls || this.#isLimited) && { backend: 'polling', pollingInterval: this.#pollMs }),
     })
     opened.on('all', () => this.#changed.signal())
     opened.on('error', (error) => this.#onFilesError(error))
@@ -139,8 +139,13 @@ class FileWatcher implements Watcher {
   async #reopen(): Promise<void> {
     this.#isStale = false
     await this.#files?.close()
+    this.#files = undefined
     if (!this.#ending.signal.aborted) await this.#open()
     if (await this.#scan()) this.#changed.signal()
+  }
+
+  get #isPolling(): boolean {
+    return this.#polls || this.#isLimited
   }
 
   /** True if a path is watched, or is relevant in a folder that is. */
@@ -194,20 +199,22 @@ class FileWatcher implements Watcher {
     if (entries !== before) this.#changed.signal()
   }
 
-  #scheduleScan(pauseMs = this.#options.scanMs ?? 2_000): void {
-    const { scanMs = 2_000 } = this.#options
+  #scheduleScan(minPauseMs = 0): void {
+    const scanMs = this.#isPolling ? this.#pollMs : (this.#options.scanMs ?? 2_000)
     clearTimeout(this.#timer)
     if (this.#ending.signal.aborted || scanMs === Number.POSITIVE_INFINITY) return
-    this.#timer = setTimeout(() => {
-      this.#enqueue(async () => {
-        const begun = performance.now()
-        // The watched files may no longer be those at the paths.
-        this.#isStale = (await this.#scan()) || this.#isStale
-        const pause = Math.min(maxScanMs, minPauses * (performance.now() - begun))
-        this.#scheduleScan(Math.max(scanMs, pause))
-        if (this.#isStale) this.#changed.signal()
-      })
-    }, pauseMs).unref()
+    this.#timer = setTimeout(
+      () => {
+        this.#enqueue(async () => {
+          const begun = performance.now()
+          // The watched files may no longer be those at the paths.
+          this.#isStale = (await this.#scan()) || this.#isStale
+          this.#scheduleScan(Math.min(maxScanMs, minPauses * (performance.now() - begun)))
+          if (this.#isStale) this.#changed.signal()
+        })
+      },
+      Math.max(scanMs, minPauseMs),
+    ).unref()
   }
 
   #reportError(error: unknown): void {

@@ -1,7 +1,8 @@
 /** Finds the id of a delivery, which is the same for every attempt of it and different for every other delivery. */
 
 import { hash } from 'node:crypto'
-import { memberOf, valueAt } from '../payload/payload-path.ts'
+import { valueAt } from '../config/values/path.ts'
+import { memberOf } from '../payload/payload-path.ts'
 import type { DeliveryId } from '../providers/scheme.ts'
 import { headerOf } from './header.ts'
 import type { Headers } from './verifier.ts'

@@ -204,8 +204,8 @@ test('refused files are an issue with the place, until files go live; a refused 
     message: '`mesage` is not a known key',
     place,
   } as const
-  const rejected = { type: 'candidate-rejected', diagnostics: [error, error], tookMs: 1 } as const
-  watch.reloaded({ ...rejected, rollbackTo: 2 })
+  const rejected = { type: 'candidate-rejected', diagnostics: [error, error] } as unknown as ReloadEvent
+  watch.reloaded({ ...rejected, rollbackTo: 2 } as ReloadEvent)
   assert.deepEqual(keys(), [])
   watch.reloaded(rejected)
   assert.equal(
@@ -214,9 +214,9 @@ test('refused files are an issue with the place, until files go live; a refused 
   )
   assert.equal(open.get('RELOAD_REFUSED:files')?.describe().command, 'reveille check')
   const failing = { ...error, code: 'TEST_FAILED', message: 'The test "a" fails' } as const
-  watch.reloaded({ ...rejected, diagnostics: [failing] })
+  watch.reloaded({ ...rejected, diagnostics: [failing] } as ReloadEvent)
   assert.equal(open.get('RELOAD_REFUSED:files')?.describe().command, 'reveille test')
-  watch.reloaded({ type: 'content-unchanged', generation: 4, tookMs: 1 })
+  watch.reloaded({ type: 'content-unchanged' } as ReloadEvent)
   assert.deepEqual(keys(), [])
 })
 

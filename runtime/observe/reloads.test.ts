@@ -14,22 +14,16 @@ const noChanges = {
 
 const bad: Diagnostic = { severity: 'error', code: 'BAD', message: 'bad' }
 
+const good = { ok: true, generation: 2, tookMs: 1, changes: noChanges, diagnostics: [] } as const
 const refused = (digest: string, diagnostics = [bad]): ReloadEvent => ({
+  ...good,
   type: 'candidate-rejected',
+  outcome: 'rejected',
   digest,
   diagnostics,
-  tookMs: 1,
 })
-const unchanged: ReloadEvent = { type: 'content-unchanged', generation: 1, tookMs: 1 }
-const swapped: ReloadEvent = {
-  type: 'snapshot-swapped',
-  generation: 2,
-  digest: 'two',
-  tookMs: 1,
-  mappings: 1,
-  changes: noChanges,
-  warnings: [],
-}
+const unchanged: ReloadEvent = { ...good, type: 'content-unchanged', outcome: 'unchanged' }
+const swapped: ReloadEvent = { ...good, type: 'snapshot-swapped', outcome: 'live', mappings: 1 }
 
 /** The events of the lines above `debug`. */
 function logged(...events: ReloadEvent[]): string[] {

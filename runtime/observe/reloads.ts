@@ -32,7 +32,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
   let refusal: string | undefined
 
   return function report(event) {
-    const { type, ...facts } = event
+    const { type } = event
     switch (event.type) {
       case 'snapshot-swapped': {
         const { generation, digest, tookMs, mappings, rolledBack } = event
@@ -49,7 +49,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
           ...(changes && { changes }),
           ...(rolledBack && { rolledBack }),
         })
-        logAll(event.warnings, generation)
+        logAll(event.diagnostics, generation)
         return
       }
       case 'candidate-rejected': {
@@ -68,12 +68,12 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
         return
       }
       case 'content-unchanged':
-        log.debug({ event: type, ...facts })
+        log.debug({ event: type, generation: event.generation, tookMs: event.tookMs })
         if (refusal !== undefined) log.info({ event: 'files-fixed', generation: event.generation })
         refusal = undefined
         return
       case 'restart-required':
-        log.warn({ event: type, ...facts })
+        log.warn({ event: type, generation: event.generation, keys: event.keys })
         return
       case 'release-failed':
         log.error({ event: type, err: event.error }, 'what is no longer used could not be let go of')

@@ -212,7 +212,7 @@ async function fieldPathsIn(
     .source()
     .configuration.tests.filter(({ value }) => value.request.endpoint === endpoint)
     .slice(0, maxPayloads)
-    .flatMap((test) => receivedOf(test) ?? [])
+    .map(receivedOf)
   const admitted: HookRequest[] = []
   for (const received of [...kept, ...samples]) {
     const request = await trySurface.receive(received, snapshot)
@@ -227,8 +227,8 @@ function samplesIn(tests: Configuration['tests'], endpoint: string) {
     .filter(({ value }) => value.request.endpoint === endpoint)
     .flatMap((test) => {
       const { name, request } = test.value
-      const body = receivedOf(test)?.body
-      if (body === undefined || body.byteLength > maxSampleBytes) return []
+      const { body } = receivedOf(test)
+      if (body.byteLength > maxSampleBytes) return []
       const { headers = {}, query = {} } = request
       return [{ name, file: test.origin.name, headers, query, body: Buffer.from(body).toString() }]
     })

@@ -157,14 +157,10 @@ function isGuessable(secret: string): boolean {
   )
 }
 
-/** True if each character follows the one before it, cyclically: `0123456789`, `abcdef`, `987`. */
+const rows = ['0123456789'.repeat(maxTypedLength / 10 + 1), 'abcdefghijklmnopqrstuvwxyz']
+const counts = rows.flatMap((row) => [row, [...row].reverse().join('')])
+
+/** True if each character follows the one before it, and the first digit the last one: `0123456789`, `abcdef`, `987`. */
 function isCounting(text: string): boolean {
-  const steps = new Set<number>()
-  for (let index = 1; index < text.length; index++) {
-    const step = text.charCodeAt(index) - text.charCodeAt(index - 1)
-    // Steps from the last digit to the first one, and back, count too.
-    steps.add(Math.abs(step) === 9 ? -Math.sign(step) : step)
-    if (steps.size > 1) return false
-  }
-  return steps.has(1) || steps.has(-1)
+  return text.length > 1 && counts.some((count) => count.includes(text))
 }

@@ -3,7 +3,7 @@
 import type { Finding } from '../file/diagnostic.ts'
 import { keyHints, shorthandHints } from '../values/hints.ts'
 import { foreignMailboxKeys } from '../values/mailbox.ts'
-import { type Path, writePath } from '../values/path.ts'
+import type { Path } from '../values/path.ts'
 
 type Holder = Readonly<Record<string, unknown>>
 
@@ -46,9 +46,7 @@ export const foreignKeys: Readonly<Record<string, Hint | Refusal | Judge>> = {
 
 /** Returns the finding about a key of OpenClaw, `none` if there is nothing to report, or undefined for any other key. */
 export function foreignKey(path: Path, beside: Holder): Finding | 'none' | undefined {
-  const [first, second, ...rest] = path[0] === 'hooks' && path[1] === 'mappings' ? path.slice(1) : path
-  const inMapping = first === 'mappings' && typeof second === 'number'
-  const name = writePath(inMapping ? ['mapping', ...rest] : path)
+  const name = kindOf(path)
   if (!Object.hasOwn(foreignKeys, name)) return undefined
   const rule = foreignKeys[name]
   const found = typeof rule === 'function' ? rule(beside[String(path.at(-1))], beside) : rule

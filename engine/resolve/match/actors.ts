@@ -1,6 +1,7 @@
 /** Finds the person or bot who caused the event that a payload describes. */
 
-import { memberOf, valueAt } from '../../payload/payload-path.ts'
+import { valueAt } from '../../config/values/path.ts'
+import { memberOf } from '../../payload/payload-path.ts'
 
 function places(text: string): readonly (readonly string[])[] {
   return text.split(/\s+/).map((place) => place.split('.'))

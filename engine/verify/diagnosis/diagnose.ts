@@ -11,7 +11,7 @@ import { parseDuration } from '../../config/values/quantities.ts'
 import { providerRows } from '../../providers/index.ts'
 import type { Scheme } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
-import { otherAddress } from '../families/hmac.ts'
+import { otherAddress } from '../families/signature.ts'
 import { headerOf } from '../header.ts'
 import { createProvider } from '../provider.ts'
 import {

@@ -4,9 +4,8 @@ import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import type { Scheme } from '../../providers/scheme.ts'
 import { firstHeaderOf } from '../header.ts'
 import { type Unverified, unverified, type Verifier, type VerifyResult } from '../verifier.ts'
-import { createHmacVerifier } from './hmac.ts'
 import { createOidcVerifier } from './oidc.ts'
-import { createPublicKeyVerifier } from './public-key.ts'
+import { createSignatureVerifier } from './signature.ts'
 import { createSnsVerifier } from './sns.ts'
 import { createTokenVerifier } from './token.ts'
 
@@ -42,17 +41,14 @@ export function createVerifier(schemes: readonly Scheme[], policy: VerifyPolicy)
 /** Returns undefined where the policy has no secret or key for the scheme. */
 function createSchemeVerifier(scheme: Scheme, policy: VerifyPolicy): Verifier | undefined {
   switch (scheme.family) {
-    case 'hmac':
-      return createHmacVerifier(scheme, policy)
     case 'token':
       return createTokenVerifier(scheme, policy)
     case 'oidc':
       return createOidcVerifier(scheme, policy)
     case 'sns':
       return createSnsVerifier(scheme, policy)
-    case 'ed25519':
-    case 'ecdsa':
-      return createPublicKeyVerifier(scheme, policy)
+    default:
+      return createSignatureVerifier(scheme, policy)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reads the single values that verifiers need from a body, by their place in JSON or in a form. */
 
+import { valueAt } from '../../config/values/path.ts'
 import { fieldsOf, hasTooManyFields, isFormType } from '../../payload/form.ts'
-import { valueAt } from '../../payload/payload-path.ts'
 import type { BodyPlace } from '../../providers/scheme.ts'
 import { headerOf } from '../header.ts'
 import { type Headers, type SignedRequest, unverified } from '../verifier.ts'
