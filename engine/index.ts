@@ -127,7 +127,7 @@ export type {
 } from './resolve/model/trace.ts'
 export { decodePayload, isLongToRead } from './resolve/payload.ts'
 export { createSerialThread, type SerialThread, ThreadEndedError } from './threads/serial-thread.ts'
-export { programFile, type ThreadData } from './threads/thread.ts'
+export { programFile, type ThreadData, threadEnvironment } from './threads/thread.ts'
 export { backgroundTimers, realTimers, type Timers } from './timers.ts'
 export { createBundler } from './transform/bundle/bundler.ts'
 export { createTransformHost } from './transform/host/host.ts'

@@ -5,6 +5,8 @@
  *         -> lost (it ended on its own)
  */
 
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { backgroundTimers, type Timers } from '../timers.ts'
 import { type ThreadUsage, threadLimits, usageOf } from './watch.ts'
@@ -54,6 +56,16 @@ const stuckMs = 1_000
 /** Returns the file `name`, such as `./parse-thread.ts`, beside the module at `base`: as a source, in a package or in a bundle. */
 export function programFile(name: string, base: string): URL {
   return new URL(base.endsWith('.ts') ? name : name.replace(/\.ts$/, '.js'), base)
+}
+
+/**
+ * Returns the environment of a new thread. Node.js has threads use the process's compile cache only if the environment names it;
+ * without it each thread loads the type stripper, which takes 0.1 s of processor time and 11 MB.
+ */
+export function threadEnvironment(): NodeJS.ProcessEnv {
+  const versionFolder = getCompileCacheDir()
+  if (versionFolder === undefined) return process.env
+  return { ...process.env, NODE_COMPILE_CACHE: dirname(versionFolder) }
 }
 
 export function startThread<To, From>(options: ThreadOptions): Thread<To, From> {
@@ -146,6 +158,7 @@ function startWorker({ program, name }: ThreadOptions, port: MessagePort, shared
     workerData: { port, shared } satisfies ThreadData,
     transferList: [port],
     name,
+    env: threadEnvironment(),
     // Programs print nothing on purpose, and what a transform prints comes as messages.
     stdout: true,
     stderr: true,

@@ -2,7 +2,7 @@
 
 import type { EventEmitter } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { programFile } from '@reveille/engine'
+import { programFile, threadEnvironment } from '@reveille/engine'
 import { type Store, StoreError, type StoreOptions } from '../port.ts'
 import type { Opened } from '../protocol.ts'
 import { assembleStore, type Engine, type Handlers } from '../store.ts'
@@ -30,7 +30,11 @@ export interface Threads {
 
 export const ownThreads: Threads = {
   startWriter: (workerData) =>
-    new Worker(programFile('./sqlite-writer.ts', import.meta.url), { workerData, name: 'store writer' }),
+    new Worker(programFile('./sqlite-writer.ts', import.meta.url), {
+      workerData,
+      name: 'store writer',
+      env: threadEnvironment(),
+    }),
   startReader: createReaderClient,
 }
 
