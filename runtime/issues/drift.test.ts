@@ -19,7 +19,6 @@ function createFixture() {
     },
     resolve: (_code: string, subject: string) => open.delete(subject),
     isOpen: (_code: string, subject: string) => open.has(subject),
-    hasOpen: () => open.size > 0,
   } as unknown as Ledger
   const looks = { count: 0 }
   const snapshot = {

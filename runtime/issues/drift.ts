@@ -12,7 +12,7 @@ import type { Ledger } from './ledger.ts'
 const absentRun = 20
 const window = 100
 const minPresent = 95
-const ringSize = window + absentRun
+const maxSamples = window + absentRun
 const maxEndpoints = 200
 /** Number of requests of one endpoint that are sampled at once, and per second after that. */
 const burst = 200
@@ -28,10 +28,8 @@ interface Sampled {
 }
 
 interface Field {
-  /** The newest samples: 1 where the field was there. */
-  readonly ring: Uint8Array
-  next: number
-  count: number
+  /** The newest samples: true where the field was there. The newest one is the last. */
+  readonly samples: boolean[]
   /** Number of newest samples in a row that lack the field. */
   absent: number
 }
@@ -73,7 +71,7 @@ export function createDriftWatch(ledger: Ledger) {
       sampled.fields.set(path, field)
       take(field, isThere)
       if (isThere) {
-        if (ledger.hasOpen()) ledger.resolve('DRIFT', `${endpoint}:${path}`)
+        ledger.resolve('DRIFT', `${endpoint}:${path}`)
       } else if (field.absent >= absentRun) judge(endpoint, path, mapping, field)
     })
   }
@@ -122,21 +120,16 @@ export function createDriftWatch(ledger: Ledger) {
 }
 
 function newField(): Field {
-  return { ring: new Uint8Array(ringSize), next: 0, count: 0, absent: 0 }
+  return { samples: [], absent: 0 }
 }
 
 function take(field: Field, isThere: boolean): void {
-  field.ring[field.next] = isThere ? 1 : 0
-  field.next = (field.next + 1) % ringSize
-  field.count = Math.min(ringSize, field.count + 1)
+  if (field.samples.push(isThere) > maxSamples) field.samples.shift()
   field.absent = isThere ? 0 : field.absent + 1
 }
 
 /** Counts the samples with the field before the newest ones that lack it; undefined while there are too few, or no more. */
-function presentBefore({ ring, next, count, absent }: Field): number | undefined {
-  if (count < ringSize || absent !== absentRun) return undefined
-  let present = 0
-  for (let back = absentRun + 1; back <= ringSize; back++)
-    present += ring[(next - back + ringSize) % ringSize] ?? 0
-  return present
+function presentBefore({ samples, absent }: Field): number | undefined {
+  if (samples.length < maxSamples || absent !== absentRun) return undefined
+  return samples.filter(Boolean).length
 }

@@ -10,7 +10,6 @@ import {
   reasonOf,
   statusOfOutcome,
 } from '../http/index.ts'
-import { onceForEach } from '../once-for-each.ts'
 import { type Ledger, type Problem, withoutFullStop } from './ledger.ts'
 
 /** State of one endpoint, or of all that a pattern covers. Names that a sender made up share one of these. */
@@ -93,7 +92,6 @@ export function createEndpointWatch({ ledger, onExpected }: EndpointWatchOptions
   function judgeMapping(context: RequestFacts, result: RequestOutcome): void {
     const problem = 'code' in result ? transformFailing(context, result) : undefined
     if (problem !== undefined) ledger.note(problem)
-    if (!ledger.hasOpen()) return
     for (const mapping of mappingsReached(result)) ledger.resolve('TRANSFORM_FAILING', mapping)
   }
 
@@ -106,11 +104,9 @@ export function createEndpointWatch({ ledger, onExpected }: EndpointWatchOptions
     }
     const { receivedAt: at, live, endpoint = '' } = context
     const { hour } = counted(name, at, ms)
-    if (expectsAny(live.snapshot)) {
-      const expected = live.snapshot.effectivePolicyOf(endpoint)?.expectEvery
-      if (expected !== undefined) onExpected(expected.policy, at)
-    }
-    if (ledger.hasOpen() && !context.isInternal)
+    const expected = live.snapshot.effectivePolicyOf(endpoint)?.expectEvery
+    if (expected !== undefined) onExpected(expected.policy, at)
+    if (!context.isInternal)
       for (const code of ['SIGNATURE_REFUSED', 'TOKEN_REFUSED', 'BODY_REFUSED'] as const)
         ledger.resolve(code, name)
     const problem = problemWithin(hour, context, name, result)
@@ -263,13 +259,6 @@ function loop(context: RequestFacts, subject: string, hour: Hour): Problem | und
 
 function newHour(beganAt: number): Hour {
   return { beganAt, requests: 0, repeated: 0, echoes: 0, errors: 0, slowestMs: 0 }
-}
-
-const expecting = onceForEach(({ endpoints }: Snapshot) => ({
-  any: Object.values(endpoints).some(({ expectEvery }) => expectEvery !== undefined),
-}))
-function expectsAny(snapshot: Snapshot): boolean {
-  return expecting(snapshot).any
 }
 
 function whyRepeated(errors: number, slowestMs: number): string {

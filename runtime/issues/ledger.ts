@@ -103,8 +103,6 @@ export function createLedger(options: LedgerOptions) {
     },
 
     resolve,
-    /** True if any issue is open, so that a success has something to resolve. */
-    hasOpen: () => keys.open.size > 0,
     isOpen: (code: IssueCode, subject: string) => keys.open.has(keyOf(code, subject)),
     /** The open issues of this version's codes. */
     open: () => [...keys.open].flatMap((key) => partsOf(key) ?? []),

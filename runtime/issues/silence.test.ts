@@ -25,7 +25,6 @@ function createFixture(
     },
     resolve: (_code: string, subject: string) => open.delete(subject) && resolved.push(subject),
     isOpen: (_code: string, subject: string) => open.has(subject),
-    hasOpen: () => open.size > 0,
   } as unknown as Ledger
   const watch = createSilenceWatch({
     ledger,

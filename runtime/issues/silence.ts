@@ -113,7 +113,7 @@ export function createSilenceWatch(options: SilenceOptions) {
     const expectation = expected.get(policy)
     if (expectation === undefined) return
     expectation.seenAt = at
-    if (ledger.hasOpen()) ledger.resolve('SILENCE', policy)
+    ledger.resolve('SILENCE', policy)
   }
 
   return {

@@ -21,7 +21,6 @@ function createFixture() {
   const ledger = {
     note: (problem: Problem) => void open.set(keyOf(problem.code, problem.subject), problem),
     resolve: (code: IssueCode, subject: string) => void open.delete(keyOf(code, subject)),
-    hasOpen: () => open.size > 0,
     open: () => [...open.keys()].flatMap((key) => partsOf(key) ?? []),
   } as unknown as Ledger
   const snapshot = {

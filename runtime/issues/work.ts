@@ -130,13 +130,13 @@ function createObserver(
   return {
     runEnded(run, result) {
       if (result.state === 'succeeded') {
-        if (!ledger.hasOpen()) return
         ledger.resolve('RUNNER_HELD', run.runner)
         ledger.resolve('TIMEOUTS', subjectOf(run))
       } else if (result.state === 'timed-out') ledger.note(timeouts(run))
       else if (result.state === 'failed' && result.error.code !== 'INTERRUPTED') {
         const failure = { code: result.error.code, reason: result.reason }
-        ledger.note({ ...runFails(run, failure, since), isSilent: isSilent(run.runner) })
+        const label = `See how the newest failed (${run.id}), fix that, then retry the failed runs`
+        ledger.note({ ...runnerFails(run.runner, failure, since, label), isSilent: isSilent(run.runner) })
       }
     },
     runParked(run, error, budget) {
@@ -154,11 +154,12 @@ function createObserver(
     },
     heartbeatEnded({ runner, id }, failure) {
       if (failure === undefined) return
-      ledger.note({ ...heartbeatFails(runner, id, failure, since), isSilent: isSilent(runner) })
+      const label = `See how the newest failed (${id}), and fix that. Heartbeats are tried again automatically; retry other failed runs`
+      ledger.note({ ...runnerFails(runner, failure, since, label), isSilent: isSilent(runner) })
     },
     deliveryEnded({ channel, to }, state, reason) {
       if (state === 'delivered') {
-        if (ledger.hasOpen()) ledger.resolve('CHANNEL_REFUSES', channel)
+        ledger.resolve('CHANNEL_REFUSES', channel)
       } else if (state === 'parked' && reason !== undefined)
         ledger.note(deliveriesParked(channel, to, reason))
     },
@@ -181,26 +182,14 @@ interface Failure {
   readonly reason: string
 }
 
-function runFails({ runner, id }: RunRecord, failure: Failure, since: () => string): Problem {
+/** `label` is the next step. */
+function runnerFails(runner: string, { code, reason }: Failure, since: () => string, label: string): Problem {
   const describe = () => ({
-    cause: runnerFailsWith(runner, failure),
-    label: `See how the newest failed (${id}), fix that, then retry the failed runs`,
+    cause: `Runs of the runner "${runner}" fail with ${code}: ${withoutFullStop(reason)}.`,
+    label,
     ...retryOf(runner, since()),
   })
   return { code: 'RUNNER_FAILS', subject: runner, describe }
-}
-
-function heartbeatFails(runner: string, id: string, failure: Failure, since: () => string): Problem {
-  const describe = () => ({
-    cause: runnerFailsWith(runner, failure),
-    label: `See how the newest failed (${id}), and fix that. Heartbeats are tried again automatically; retry other failed runs`,
-    ...retryOf(runner, since()),
-  })
-  return { code: 'RUNNER_FAILS', subject: runner, describe }
-}
-
-function runnerFailsWith(runner: string, { code, reason }: Failure): string {
-  return `Runs of the runner "${runner}" fail with ${code}: ${withoutFullStop(reason)}.`
 }
 
 function runnerHeld(
