@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { parsePluginConfiguration } from '../configuration/configuration.ts'
 import type { PluginSettings } from '../configuration/directory.ts'
 import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
-import { channelReference, type Specification } from '../configuration/specify.ts'
+import { referenceTo, type Specification } from '../configuration/specify.ts'
 import { redactHealth } from '../host/handles.ts'
 import { startInstance } from '../instance/instance.ts'
 import { importPlugin } from '../instance/load.ts'
@@ -49,7 +49,7 @@ export function offerOf(
   settings: Pick<Settings, 'agents'> & PluginSettings,
   resolveFrom: string | URL = import.meta.url,
 ): ChannelOffer {
-  const specification = locateOne(channelReference(name, {}), settings, resolveFrom)
+  const specification = locateOne(referenceTo('channel', name), settings, resolveFrom)
   return {
     name,
     package: specification.package.name,
@@ -131,7 +131,7 @@ export async function tryChannel(
   settings: Pick<Settings, 'agents'> & PluginSettings,
   { fetch, timeoutMs = 15_000, resolveFrom = import.meta.url }: TryOptions,
 ): Promise<ChannelHealth | undefined> {
-  const specification = locateOne(channelReference(name, config), settings, resolveFrom)
+  const specification = locateOne(referenceTo('channel', name, config), settings, resolveFrom)
   const instance = await startInstance(specification, parsePluginConfiguration(specification), {
     log: pino({ level: 'silent' }),
     fetch,

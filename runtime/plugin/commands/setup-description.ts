@@ -13,7 +13,7 @@ import {
 import { asFileUrl, builtIn, createDirectory, type PluginSettings } from '../configuration/directory.ts'
 import type { PluginPackage } from '../configuration/package.ts'
 import { PluginSetupError } from '../configuration/setup-error.ts'
-import { sourceReference } from '../configuration/specify.ts'
+import { referenceTo } from '../configuration/specify.ts'
 import { importPlugin } from '../instance/load.ts'
 import { locateOne } from './check.ts'
 
@@ -51,10 +51,6 @@ export async function registrationOf(name: string, settings: Settled): Promise<R
   const { registration } = await importPlugin(specification, compileRedaction([]))
   if (registration !== undefined) return registration
   throw unconnected(specification.package, name)
-}
-
-function referenceTo(kind: ConnectedKind, name: string) {
-  return kind === 'source' ? sourceReference(name, {}) : { kind, name, id: name, key: name, rawConfig: {} }
 }
 
 function unconnected(found: PluginPackage, key: string): PluginSetupError {

@@ -6,7 +6,7 @@ import { type Logger, pino } from 'pino'
 import { parsePluginConfiguration, secretsIn } from '../configuration/configuration.ts'
 import type { PluginSettings } from '../configuration/directory.ts'
 import { PluginSetupError } from '../configuration/setup-error.ts'
-import { sourceReference } from '../configuration/specify.ts'
+import { referenceTo } from '../configuration/specify.ts'
 import { createSourceHandle, type LiveSource } from '../host/handles.ts'
 import { startInstance } from '../instance/instance.ts'
 import { importPlugin } from '../instance/load.ts'
@@ -37,7 +37,7 @@ export async function createConnector(
   settings: Pick<Settings, 'agents'> & PluginSettings,
   resolveFrom: string | URL = import.meta.url,
 ): Promise<Connector> {
-  const specification = locateOne(sourceReference(name, {}), settings, resolveFrom)
+  const specification = locateOne(referenceTo('source', name), settings, resolveFrom)
   const plugin = await importPlugin(specification, compileRedaction([]))
   if (typeof plugin.connect !== 'function') {
     const problem = {
@@ -88,7 +88,7 @@ export async function startSource(
   settings: Pick<Settings, 'agents' | 'sources'> & PluginSettings,
   { log, fetch, resolveFrom = import.meta.url }: StartSourceOptions,
 ): Promise<StartedSource> {
-  const reference = sourceReference(name, settings.sources[name] ?? {})
+  const reference = referenceTo('source', name, settings.sources[name])
   if (!Object.hasOwn(settings.sources, name)) {
     const problem = { key: reference.key, message: 'is not configured' }
     throw new PluginSetupError('PLUGIN_CONFIG', name, [problem])

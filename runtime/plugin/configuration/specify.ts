@@ -10,7 +10,7 @@ import {
 } from '@reveille/engine'
 import { nearestName } from '@reveille/engine/text'
 import type { Directory } from './directory.ts'
-import type { InheritedKey, PluginPackage, ProvidedKind } from './package.ts'
+import { type InheritedKey, listOf, type PluginPackage, type ProvidedKind } from './package.ts'
 import { mapJoined, PluginSetupError } from './setup-error.ts'
 
 /** One channel, runner, source, provider or observer that is to run. Equal specifications share one instance. */
@@ -41,42 +41,41 @@ export function specify(
   directory: Directory,
   endpoints: Snapshot['endpoints'] = {},
 ): Specification[] {
-  const references = Object.entries(settings.channels).map(([name, given]) => channelReference(name, given))
+  const references: PluginReference[] = []
   const { runners, defaults } = settings.agents
+  for (const [name, rawConfig] of Object.entries(settings.channels))
+    references.push(referenceTo('channel', name, rawConfig))
   for (const [name, { kind, ...rawConfig }] of Object.entries(runners)) {
-    const id = typeof kind === 'string' ? kind : name
-    references.push({ kind: 'runner', name, id, key: `agents.runners.${name}`, rawConfig })
+    const reference = referenceTo('runner', name, rawConfig, `agents.runners.${name}`)
+    references.push(typeof kind === 'string' ? { ...reference, id: kind } : reference)
   }
   if (!Object.hasOwn(runners, defaults.runner))
-    references.push(runnerReference(defaults.runner, 'agents.defaults.runner'))
-  for (const [name, given] of Object.entries(settings.sources)) references.push(sourceReference(name, given))
+    references.push(referenceTo('runner', defaults.runner, {}, 'agents.defaults.runner'))
+  for (const [name, rawConfig] of Object.entries(settings.sources))
+    references.push(referenceTo('source', name, rawConfig))
   for (const [name, rawConfig] of Object.entries(settings.observers))
-    references.push({ kind: 'observer', name, id: name, key: `observers.${name}`, rawConfig })
-  for (const [name, { catchUp, verify }] of Object.entries(endpoints))
-    if (catchUp !== undefined && verify?.provider !== undefined)
-      references.push({
-        kind: 'provider',
-        name,
-        id: verify.provider,
-        key: `hooks.endpoints.${name}.catchUp`,
-        rawConfig: catchUp,
-      })
+    references.push(referenceTo('observer', name, rawConfig))
+  for (const [name, { catchUp, verify }] of Object.entries(endpoints)) {
+    if (catchUp === undefined || verify?.provider === undefined) continue
+    const reference = referenceTo('provider', name, catchUp, `hooks.endpoints.${name}.catchUp`)
+    references.push({ ...reference, id: verify.provider })
+  }
   return mapJoined(references, (each) => locate(each, directory, settings.agents))
 }
 
-export function channelReference(
+/** `key` is the configuration key to blame. A command that names a provider blames that. */
+export function referenceTo(
+  kind: ProvidedKind,
   name: string,
-  rawConfig: Readonly<Record<string, unknown>>,
+  rawConfig: Readonly<Record<string, unknown>> = {},
+  key = keyFor(kind, name),
 ): PluginReference {
-  return { kind: 'channel', name, id: name, key: `channels.${name}`, rawConfig }
+  return { kind, name, id: name, key, rawConfig }
 }
 
-export function runnerReference(name: string, key: string): PluginReference {
-  return { kind: 'runner', name, id: name, key, rawConfig: {} }
-}
-
-export function sourceReference(name: string, rawConfig: Readonly<Record<string, unknown>>): PluginReference {
-  return { kind: 'source', name, id: name, key: keyOfSource(name), rawConfig }
+function keyFor(kind: ProvidedKind, name: string): string {
+  if (kind === 'provider') return name
+  return kind === 'source' ? keyOfSource(name) : `${listOf[kind]}.${name}`
 }
 
 /** @throws PluginSetupError */

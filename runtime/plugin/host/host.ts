@@ -18,7 +18,7 @@ import {
   type Inheritance,
   isSet,
   locate,
-  runnerReference,
+  referenceTo,
   type Specification,
   specify,
 } from '../configuration/specify.ts'
@@ -270,13 +270,14 @@ function startLate(
 ): Promise<Instance> {
   const known = late.get(name)
   if (known !== undefined) return known
+  const key = `agents.runners.${name}`
   const starting = (async () => {
     try {
-      const specification = locate(runnerReference(name, `agents.runners.${name}`), directory, agents)
+      const specification = locate(referenceTo('runner', name, {}, key), directory, agents)
       return await starter.start(specification, parsePluginConfiguration(specification))
     } catch (cause) {
       throw new PluginError(
-        `The runner ${name} cannot be used without configuration; give it one under agents.runners.${name}.`,
+        `The runner ${name} cannot be used without configuration; give it one under ${key}.`,
         { code: 'not-configured', retryable: starter.isClosing(), cause },
       )
     }
