@@ -80,20 +80,9 @@ export function logState(
   })
 }
 
-/**
- * Returns the function that logs a source's reports: a state that differs from the last one, or that asks the operator for something
- * else. With `facts`, it is always logged.
- */
-export function createStateLog(log: Logger, initial: SourceState['state']) {
-  let lastKey: string = initial
-  return function report(state: SourceState, facts?: Readonly<Record<string, unknown>>) {
-    const key = keyOf(state)
-    if (facts === undefined && key === lastKey) return
-    lastKey = key
-    logState(log, state, facts)
-  }
+/** True if two states are logged apart: they differ, or they ask the operator for different things. */
+export function areDifferent(one: StateText, other: StateText): boolean {
+  return one.state !== other.state || (one.state === 'waiting' && one.detail !== other.detail)
 }
 
-function keyOf({ state, detail }: SourceState): string {
-  return state === 'waiting' ? `${state}: ${detail}` : state
-}
+type StateText = Pick<SourceState, 'state' | 'detail'>

@@ -17,7 +17,7 @@ import {
   type RunnableSource,
 } from './call.ts'
 import { lockSource } from './lock.ts'
-import { createStateLog, logState, type SourceState } from './state.ts'
+import { areDifferent, logState, type SourceState } from './state.ts'
 
 export interface SupervisorOptions extends GatewayAccess, Pick<CallOptions, 'storage' | 'confirm'> {
   /** The folder of the source. */
@@ -129,18 +129,18 @@ export function superviseSource(
 /** The state of a source, which is logged and reported when it changes. */
 function createState(name: string, { log, clock, onState }: SupervisorOptions) {
   let state: SourceState = { source: name, state: 'starting', detail: '', since: clock.now() }
-  const logNews = createStateLog(log, state.state)
   return {
     read: () => state,
     enter(
       next: Pick<SourceState, 'state' | 'detail' | 'times' | 'counts'>,
+      /** With these it is always logged. */
       facts?: Readonly<Record<string, unknown>>,
     ): void {
-      const isChange = next.state !== state.state
+      const isNews = facts !== undefined || areDifferent(next, state)
       const { times, counts } = state
-      const since = isChange ? clock.now() : state.since
+      const since = next.state === state.state ? state.since : clock.now()
       state = { source: name, ...(times && { times }), ...(counts && { counts }), ...next, since }
-      logNews(state, facts)
+      if (isNews) logState(log, state, facts)
       onState(state)
     },
     stopped(hasRun: boolean): void {
