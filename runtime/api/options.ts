@@ -1,7 +1,7 @@
 /** Defines what the routes of the admin surface need of the gateway. */
 
 import type { CurrentLive, Mask, Reloader, Timers } from '@reveille/engine'
-import type { AdminDeliveries, ChannelState, HeartbeatState } from '../dispatch/index.ts'
+import type { AdminDeliveries, Dispatch } from '../dispatch/index.ts'
 import type { DiskArchive } from '../generations/index.ts'
 import type { HookLog } from '../http/index.ts'
 import type { Issues } from '../issues/index.ts'
@@ -25,14 +25,9 @@ export interface AdminOptions {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   readonly timers: Timers
-  /** Lets held runners be tried at once, all or one. */
-  readonly tryHeldRunners: (runner?: string) => Promise<void>
   /** Progress of a run's turn. Undefined if none is under way in this process. */
   readonly progressOf: (id: Id) => object | undefined
-  /** The state of the main session. */
-  readonly heartbeat: () => HeartbeatState
-  /** The states of the configured channels. */
-  readonly channels: () => readonly ChannelState[]
+  readonly dispatch: Pick<Dispatch, 'heartbeat' | 'channels' | 'tryHeldRunners'>
   /** The states of the configured sources. */
   readonly sources: () => readonly SourceState[]
   /** The way in which changes of the files are noticed. */

@@ -44,7 +44,7 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
       if (all === Object.keys(wanted).length > 0) return refuseRetry()
       const since = wanted.since === undefined ? 0 : instantOf(wanted.since, '/since')
       const until = wanted.until === undefined ? Number.POSITIVE_INFINITY : instantOf(wanted.until, '/until')
-      if (!dryRun) await options.tryHeldRunners(wanted.runner)
+      if (!dryRun) await options.dispatch.tryHeldRunners(wanted.runner)
       return orderAll(
         wanted.state === undefined ? (['failed', 'timed-out'] as const) : [wanted.state],
         (state, page) =>

@@ -32,8 +32,7 @@ export async function readBudgets({
 }
 
 export async function readStatus(options: AdminOptions): Promise<GatewayStatus> {
-  const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines, publicUrl } =
-    options
+  const { current, store, dispatch, sources, files, lastGood, droppedLogLines, publicUrl } = options
   const { settings } = current().snapshot
   const [spent, runs, open, issues, nodes, database] = await Promise.all([
     readBudgets(options),
@@ -44,12 +43,12 @@ export async function readStatus(options: AdminOptions): Promise<GatewayStatus> 
     store.cluster.database(),
   ])
   return {
-    heartbeat: heartbeat(),
+    heartbeat: dispatch.heartbeat(),
     ...spent,
     runs,
     backlog: { waiting: store.health().backlog, limit: settings.gateway.limits.backlog },
     issues: countsOf(issues.items),
-    channels: withCounts(channels(), open),
+    channels: withCounts(dispatch.channels(), open),
     sources: sources(),
     hooks: { enabled: settings.hooks.enabled, path: settings.hooks.path },
     publicUrl: publicUrl() ?? null,

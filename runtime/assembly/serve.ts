@@ -165,13 +165,10 @@ function registerAdmin(
   const { command, health, changes, cluster } = store
   registerAdminSurface(app, {
     ...{ current, reloader, archive, log, mask, now, mintId, ...shared, ...rest },
-    ...{ counters, issues, deliveries },
+    ...{ counters, issues, deliveries, dispatch },
     store: { read, command, health, changes, cluster },
     timers: backgroundTimers,
-    tryHeldRunners: dispatch.tryHeldRunners,
     progressOf: progress.ofRun,
-    heartbeat: dispatch.heartbeat,
-    channels: dispatch.channels,
     droppedLogLines: ownLog.droppedLines,
     publicUrl: listening.tunnelUrl,
     files: () => ({ watched: options.watch ?? true, readAt: reloads.filesReadAt() }),
