@@ -22,6 +22,7 @@ import {
 } from './context.ts'
 import { defaultMaxBodyBytes } from './counters.ts'
 import { isUnavailable, plainError, storeErrorOf } from './driver-error.ts'
+import { timeOfId } from './id.ts'
 import { loadWorks } from './loading.ts'
 import type { Health, Id, StoreLimits } from './port.ts'
 import {
@@ -47,7 +48,6 @@ import {
 import { shiftTasks } from './queue/tasks.ts'
 import { shiftCoalesced } from './records/coalescing.ts'
 import { cancelPartialJobs } from './records/jobs.ts'
-import { timeOfId } from './records/rows.ts'
 import { createRetention } from './retention.ts'
 import { recordTables } from './schema.ts'
 

@@ -1,6 +1,6 @@
 /** Mints and recognises ids: UUIDv7 (RFC 9562), monotonic within one process so that they append to every index they enter. */
 
-import { randomFillSync } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Id } from './records.ts'
 
 export type MintId = () => Id
@@ -8,7 +8,6 @@ export type MintId = () => Id
 /** `startAfter` makes all later ids greater than those of that time: the minter of an earlier process may have been ahead of the clock. */
 export type IdMinter = MintId & { startAfter(time: number): void }
 
-const digits = Buffer.from('0123456789abcdef')
 const counterMax = 0xfff
 
 /**
@@ -16,35 +15,19 @@ const counterMax = 0xfff
  * the minter's own time moves on by one and never back.
  */
 export function createIdMinter(now: () => number): IdMinter {
-  const random = new Uint8Array(4096)
-  /** This buffer is reused for every id: joining twenty strings would leave twenty strings to collect. */
-  const text = Buffer.from('00000000-0000-7000-8000-000000000000')
-  let used = random.length
   let time = 0
   let counter = 0
 
   function mintId(): Id {
     const clock = now()
-    if (clock > time) {
-      time = clock
-      counter = 0
-    } else if (counter === counterMax) {
-      time += 1
+    if (clock > time || counter === counterMax) {
+      time = Math.max(clock, time + 1)
       counter = 0
     } else {
       counter += 1
     }
-    if (used === random.length) {
-      randomFillSync(random)
-      used = 0
-    }
-    writeHex(text, 0, Math.floor(time / 0x1_0000), 8)
-    writeHex(text, 9, time % 0x1_0000, 4)
-    writeHex(text, 15, counter, 3)
-    writeHex(text, 19, 0x8000 | ((at(random, used) & 0x3f) << 8) | at(random, used + 1), 4)
-    for (let byte = 2; byte < 8; byte++) writeHex(text, 20 + 2 * byte, at(random, used + byte), 2)
-    used += 8
-    return text.toString('latin1')
+    // The random half of a UUID is the same in all versions.
+    return `${hexTime(time)}-7${counter.toString(16).padStart(3, '0')}-${randomUUID().slice(19)}`
   }
 
   return Object.assign(mintId, {
@@ -56,22 +39,26 @@ export function createIdMinter(now: () => number): IdMinter {
   })
 }
 
-function writeHex(text: Buffer, start: number, value: number, length: number): void {
-  for (let place = start + length - 1; place >= start; place--) {
-    text[place] = at(digits, value & 0xf)
-    value >>>= 4
-  }
+function hexTime(time: number): string {
+  const digits = Math.max(0, Math.floor(time)).toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }
 
-function at(bytes: Uint8Array, index: number): number {
-  return bytes[index] as number
+/** The smallest id of a millisecond. All ids that were minted before it sort below it. */
+export function idOfTime(time: number): Id {
+  return `${hexTime(time)}-0000-0000-000000000000`
+}
+
+/** Returns the millisecond in which an id was minted. */
+export function timeOfId(id: Id): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
 const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** The last time of an id, in 2089. */
 const lastTime = Date.UTC(2020) + Number.MAX_SAFE_INTEGER / 4096 - 1
-const firstTooLate = (Math.floor(lastTime) + 1).toString(16).padStart(12, '0').replace(/^.{8}/, '$&-')
+const firstTooLate = hexTime(lastTime + 1)
 
 /** Returns whether a text is an id that a record could have: other UUIDs, such as random ones, are nearly all too late. */
 export function isId(text: string): boolean {

@@ -5,7 +5,7 @@
 
 import type { Dialect, SqlValue, Statements, Table } from '@reveille/kit'
 import { readRoute } from './commands.ts'
-import { isId, isNamedBy, maxSearched } from './id.ts'
+import { idOfTime, isId, isNamedBy, maxSearched } from './id.ts'
 import {
   type FoundRecord,
   type Id,
@@ -28,7 +28,6 @@ import {
   deliveryOf,
   encodeString,
   eventOf,
-  idOfTime,
   listedRequest,
   requestOf,
   runOf,

@@ -8,6 +8,7 @@
 import type { Table } from '@reveille/kit'
 import type { Context } from './context.ts'
 import { dayMs, dayOf } from './day.ts'
+import { idOfTime } from './id.ts'
 import type { Id, RequestRecord, RunRecord } from './port.ts'
 import { countRemoved, dropBodies, dropBriefBodies } from './records/bounds.ts'
 import { dropLookups, indexSome } from './records/lookups.ts'
@@ -16,7 +17,6 @@ import {
   decodeString,
   deliveryOf,
   encodeString,
-  idOfTime,
   type RunRow,
   runOf,
   wholeRun,

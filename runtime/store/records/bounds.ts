@@ -10,8 +10,8 @@ import {
   type OutcomeWithoutEffect,
   withoutEffect,
 } from '../counters.ts'
+import { idOfTime } from '../id.ts'
 import type { Id } from '../port.ts'
-import { idOfTime } from './rows.ts'
 
 /** Maximum number of bodies deleted for one batch of requests: a large one may need the room of many small ones. */
 const maxDropped = 1_000

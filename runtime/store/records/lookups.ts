@@ -6,9 +6,10 @@
 
 import type { SqlValue, Statements } from '@reveille/kit'
 import type { Context } from '../context.ts'
+import { idOfTime, timeOfId } from '../id.ts'
 import type { Id } from '../port.ts'
 import { tables } from '../schema.ts'
-import { idOfTime, type RequestRow, timeOfId } from './rows.ts'
+import type { RequestRow } from './rows.ts'
 
 /** The columns that are indexed. A search goes by the first of them, whose values are likely to occur least. */
 export const lookupColumns = [

@@ -1,7 +1,7 @@
 /** Turns records into rows and back. The values of a row are in the order of its table's columns; see `schema.ts`. */
 
 import type { SqlValue } from '@reveille/kit'
-import type { DeliveryRecord, EventRecord, Id, RequestRecord, RunRecord } from '../port.ts'
+import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../port.ts'
 import { encodeTrace } from '../requests.ts'
 import { type Row, tables } from '../schema.ts'
 
@@ -171,15 +171,4 @@ export function rowOfDelivery(delivery: DeliveryRecord): RowValues {
 
 export function deliveryOf({ record }: DeliveryRow): DeliveryRecord {
   return JSON.parse(record)
-}
-
-/** The smallest id of a millisecond. All ids that were minted before it sort below it. */
-export function idOfTime(time: number): Id {
-  const hex = Math.max(0, Math.floor(time)).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
-}
-
-/** Returns the millisecond in which an id was minted. */
-export function timeOfId(id: Id): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
