@@ -8,7 +8,7 @@ import type { Action, Post, Result } from './protocol.ts'
 import type { Claims } from './queue/claims.ts'
 import { addTasks, finishTasks, leasedTasks, lockLanes, postponeTasks, type TaskRow } from './queue/tasks.ts'
 import { applyEffects, each } from './records/effects.ts'
-import { acceptEntries, addRequests, answerAgain, refusedBeforeCommit } from './records/entries.ts'
+import { acceptEntries, answerAgain } from './records/entries.ts'
 import { addSpent } from './records/spending.ts'
 import { laneOf } from './task-keys.ts'
 
@@ -42,8 +42,10 @@ export async function runActions(tx: Context, post: Post, { claims, isolated }: 
   await (isolated ? acceptEach(tx, post, results) : acceptAll(tx, post, results))
   for (const group of groupsOf(post.actions, isolated)) {
     const [[first, action]] = group
-    if (isOrder(action))
-      results[first] = await attempt(tx, isolated, async () => ({ value: await execute(tx, action) }))
+    if (action.type === 'command')
+      results[first] = await attempt(tx, isolated, async () => ({
+        value: await runCommand(tx, action.command),
+      }))
     if (!isReport(action)) continue
     const reports = group.map(([, report]) => report as Report)
     const write = () => writeReports(tx, reports, claims)
@@ -108,10 +110,6 @@ async function acceptAll(tx: Context, { actions }: Post, results: Result[]): Pro
     entries.map(({ entry }) => entry),
   )
   for (const [at, { index }] of entries.entries()) results[index] = resultOf(answers[at])
-  await addRequests(
-    tx,
-    actions.flatMap((action) => (action.type === 'note' ? [action.request] : [])),
-  )
 }
 
 /** Accepts each entry by itself. One that is on the disk already is answered again. */
@@ -121,11 +119,6 @@ async function acceptEach(tx: Context, { actions }: Post, results: Result[]): Pr
       results[index] = await attempt(tx, true, async () => {
         const again = await answerAgain(tx, action.entry)
         return resultOf(again ?? (await acceptEntries(tx, [action.entry]))[0])
-      })
-    if (action.type === 'note')
-      await attempt(tx, true, async () => {
-        if ((await answerAgain(tx, action.request)) === undefined) await addRequests(tx, [action.request])
-        return undefined
       })
   }
 }
@@ -138,28 +131,6 @@ async function attempt(tx: Context, isolated: boolean, work: () => Promise<Resul
     const error = storeErrorOf(failed)
     if (isHarmless(error) || (isolated && !isUnavailable(error))) return { error: plainError(error) }
     throw failed
-  }
-}
-
-type Order = Extract<Action, { type: 'command' | 'write-check' | 'refused-before-commit' }>
-
-function isOrder(action: Action): action is Order {
-  return ['command', 'write-check', 'refused-before-commit'].includes(action.type)
-}
-
-/** Carries out an action that is about no entry and no claim, and returns what its caller gets after the commit. */
-async function execute(tx: Context, action: Order): Promise<unknown> {
-  switch (action.type) {
-    case 'command':
-      return await runCommand(tx, action.command)
-    case 'write-check': {
-      const name = `write-check:${tx.node}`
-      await tx.run('INSERT INTO leases (name, owner, until) VALUES (?1, ?2, 0)', [name, tx.node])
-      await tx.run('DELETE FROM leases WHERE name = ?1', [name])
-      return undefined
-    }
-    case 'refused-before-commit':
-      return await refusedBeforeCommit(tx, action.request)
   }
 }
 

@@ -3,7 +3,6 @@
  * to the callers that wait for them.
  */
 
-import { createNotedRequests } from './noted-requests.ts'
 import { type Acceptance, type Entry, type Id, type RequestRecord, StoreError } from './port.ts'
 import type { Action, PlainError, Post, Reply, Result } from './protocol.ts'
 import { idOf, plainEntry } from './records/entries.ts'
@@ -38,6 +37,8 @@ const stallAfterTicks = 5
 const maxTurns = 4
 /** Notes that may be on their way to the disk at one time. More are dropped. */
 const maxNotes = 2_000
+/** Maximum bytes of their bodies; further requests are noted without theirs. */
+const maxNotedBytes = 33_554_432
 
 /** The gateway's own commands wait for a stalled commit, however long it takes. */
 const ownCommands: ReadonlySet<string> = new Set([
@@ -66,7 +67,7 @@ interface Parts extends ClientOptions {
 }
 
 export function createClient(options: ClientOptions) {
-  const noted = createNotedRequests(maxNotes)
+  const noted = createNotedRequests()
   const client: Parts = {
     ...options,
     queued: [],
@@ -88,8 +89,8 @@ export function createClient(options: ClientOptions) {
       const kept = client.failure === undefined ? noted.add(request) : undefined
       if (kept === undefined) return
       const settled = () => noted.done(kept.id)
-      const action: Action = { type: 'note', request: plainEntry({ request: kept, actions: [] }) }
-      enqueue(client, action, false).then(settled, settled)
+      const entry = plainEntry({ request: kept, actions: [] })
+      enqueue(client, { type: 'accept', entry }, false).then(settled, settled)
     },
 
     /** A noted request whose commit is under way. */
@@ -238,6 +239,30 @@ function beginStall(client: Parts): void {
   for (const { failsOnStall, reject } of queued) if (failsOnStall) reject(slowError())
   stall.resolve()
   onStalled()
+}
+
+/** Knows the noted requests whose commit is under way, so that a sender finds its request as soon as the reply names it. */
+function createNotedRequests() {
+  const waiting = new Map<Id, RequestRecord>()
+  let bytes = 0
+
+  return {
+    /** Returns what is to be committed: without its body while many wait, and nothing under a flood. */
+    add(request: RequestRecord): RequestRecord | undefined {
+      if (waiting.size >= maxNotes) return undefined
+      const { body, head: _head, ...bare } = request
+      const kept: RequestRecord = bytes + (body?.length ?? 0) > maxNotedBytes ? bare : request
+      bytes += kept.body?.length ?? 0
+      waiting.set(request.id, kept)
+      return kept
+    },
+    /** The request is on the disk, or is given up. */
+    done(id: Id): void {
+      bytes -= waiting.get(id)?.body?.length ?? 0
+      waiting.delete(id)
+    },
+    get: (id: Id): RequestRecord | undefined => waiting.get(id),
+  }
 }
 
 function acceptedWhole(entry: Entry): Acceptance {

@@ -3,8 +3,10 @@
 import type { Context } from './context.ts'
 import { overLimit } from './counters.ts'
 import type { Command, CommandResult, Route, RunRecord, SetRoute } from './port.ts'
+import type { OwnCommand } from './protocol.ts'
 import { addTasks, cancelTask, deleteTasks, expediteTask, findTask, isSessionOpen } from './queue/tasks.ts'
 import { endCoalescing } from './records/coalescing.ts'
+import { refusedBeforeCommit } from './records/entries.ts'
 import { forgetRequests } from './records/forgetting.ts'
 import { changeIssues } from './records/issues.ts'
 import { beginJob, cancelJob, nextItems, settleItems } from './records/jobs.ts'
@@ -14,10 +16,12 @@ import { done, unknown, wrongState } from './results.ts'
 import { tables } from './schema.ts'
 import { firstRunOf, heartbeatKey, onlyParked, runTask } from './task-keys.ts'
 
-type Of<Type extends Command['type']> = Command & { readonly type: Type }
+type AnyCommand = Command | OwnCommand
+
+type Of<Type extends AnyCommand['type']> = AnyCommand & { readonly type: Type }
 
 const commands: {
-  readonly [Type in Command['type']]: (tx: Context, command: Of<Type>) => Promise<CommandResult>
+  readonly [Type in AnyCommand['type']]: (tx: Context, command: Of<Type>) => Promise<CommandResult>
 } = {
   cancel: cancelRun,
   resume: (tx, command) =>
@@ -72,9 +76,21 @@ const commands: {
   'job-settle': settleItems,
   'job-cancel': cancelJob,
   issues: changeIssues,
+
+  async 'write-check'(tx) {
+    const name = `write-check:${tx.node}`
+    await tx.run('INSERT INTO leases (name, owner, until) VALUES (?1, ?2, 0)', [name, tx.node])
+    await tx.run('DELETE FROM leases WHERE name = ?1', [name])
+    return done
+  },
+
+  async 'refused-before-commit'(tx, { request }) {
+    await refusedBeforeCommit(tx, request)
+    return done
+  },
 }
 
-export function runCommand(tx: Context, command: Command): Promise<CommandResult> {
+export function runCommand(tx: Context, command: AnyCommand): Promise<CommandResult> {
   const ofType: (tx: Context, command: never) => Promise<CommandResult> = commands[command.type]
   return ofType(tx, command as never)
 }

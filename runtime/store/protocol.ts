@@ -9,12 +9,14 @@ import type { ClaimAction } from './worker-pool.ts'
 export type Action =
   | ClaimAction
   | { readonly type: 'accept'; readonly entry: PlainEntry }
-  | { readonly type: 'note'; readonly request: PlainEntry }
-  | { readonly type: 'command'; readonly command: Command }
+  | { readonly type: 'command'; readonly command: Command | OwnCommand }
   | { readonly type: 'configure'; readonly limits: StoreLimits }
   | { readonly type: 'listen'; readonly on: boolean }
   /** Does nothing itself: it makes the core look for due tasks at the time of the post. */
   | { readonly type: 'tick' }
+
+/** The commands that a store gives itself. */
+export type OwnCommand =
   /** Writes and deletes a row, to find out whether writing works again. */
   | { readonly type: 'write-check' }
   /** Notes that the sender of a request was answered 503 before its commit ended. */

@@ -68,7 +68,9 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
         maxActions,
         post(post) {
           // Entries are committed in the order in which they came.
-          const isAccepting = post.actions.some(({ type }) => type === 'accept')
+          const isAccepting = post.actions.some(
+            (action) => action.type === 'accept' && action.entry.actions.length > 0,
+          )
           const replied = isAccepting ? accepted.then(() => core.run(post)) : core.run(post)
           if (isAccepting) accepted = replied
           void replied.then(handlers.onReply)

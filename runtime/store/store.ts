@@ -117,7 +117,7 @@ function partsOf(options: StoreOptions, engine: Engine, state: CoreState): Parts
     onLate(request, isKept) {
       if (isKept) {
         refused.forget(request)
-        client.send({ type: 'refused-before-commit', request })
+        client.send({ type: 'command', command: { type: 'refused-before-commit', request } })
       } else
         refused.amend(request, 'the store could not keep it; its sender was answered before that was known')
     },
@@ -236,7 +236,7 @@ function takeState(store: Parts, next: CoreState): void {
   if (isLost(next) || next.writable || isChecked) return
   store.cancelWriteCheck = setTimer(() => {
     store.cancelWriteCheck = undefined
-    client.send({ type: 'write-check' })
+    client.send({ type: 'command', command: { type: 'write-check' } })
   }, writeCheckPause)
 }
 

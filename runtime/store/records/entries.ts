@@ -210,8 +210,7 @@ function whyRefused(
   return overLimit(counters.pending + pending, 'events', limits)
 }
 
-/** Writes requests that are only noted, or those of accepted entries. */
-export async function addRequests(tx: Context, requests: readonly Pick<PlainEntry, 'row'>[]): Promise<void> {
+async function addRequests(tx: Context, requests: readonly Pick<PlainEntry, 'row'>[]): Promise<void> {
   if (requests.length === 0) return
   const rows = requests.map(({ row }) => row)
   tx.later(tx.insert(tables.requests, rows))
