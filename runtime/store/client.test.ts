@@ -11,7 +11,6 @@ function openClient() {
   const now = () => 1_000
   const client = createClient({
     post: (post) => void posts.push(post),
-    maxUnanswered: 2,
     maxActions: 512,
     now,
     onLate: () => undefined,

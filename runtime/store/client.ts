@@ -13,8 +13,6 @@ export interface ClientOptions {
   readonly now: () => number
   /** Hands a post to the core. Its reply comes by `settle`. */
   post(post: Post): void
-  /** Maximum number of posts without a reply. */
-  readonly maxUnanswered: number
   /** Maximum number of actions in one post. */
   readonly maxActions: number
   /** Called when it becomes known whether the store kept a request whose sender was answered before. */
@@ -31,6 +29,11 @@ interface Waiting {
   readonly reject: (error: StoreError) => void
 }
 
+/**
+ * Maximum number of posts without a reply. The core works on one while the next one waits, or on both. More would only split what one
+ * transaction can hold.
+ */
+const maxUnanswered = 2
 /** A commit has stalled after this many calls of `watch`, which come once a second. */
 const stallAfterTicks = 5
 /** While the core is busy, a post waits for no more turns of the event loop than this, as long as each brings further entries. */
@@ -168,7 +171,7 @@ function enqueue(client: Parts, action: Action, failsOnStall: boolean): Promise<
 }
 
 function postSoon(client: Parts): void {
-  const { isPosting, posted, maxUnanswered, failure } = client
+  const { isPosting, posted, failure } = client
   if (isPosting || posted.size >= maxUnanswered || failure !== undefined) return
   client.isPosting = true
   gather(client, client.queued.length, posted.size > 0 ? maxTurns : 1)

@@ -10,8 +10,6 @@ import { answer } from './reading.ts'
 import { migrate } from './schema.ts'
 import { assembleStore } from './store.ts'
 
-/** Maximum number of posts under way, each in a transaction of its own. More would be smaller ones, with a commit for each. */
-const maxUnanswered = 2
 /** A post holds locks that others wait for, so it is short. */
 const maxActions = 128
 const defaultTimes = { renewMs: 5_000, expireMs: 15_000, freshMs: 10_000 }
@@ -60,11 +58,10 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
     })
     const joined = cluster
     return {
-      opened,
+      opened: { ...opened, state: core.state() },
       engine: {
         cluster: joined.cluster,
         confirm: joined.confirm,
-        maxUnanswered,
         maxActions,
         post(post) {
           // Entries are committed in the order in which they came.

@@ -21,8 +21,6 @@ import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
 /** The connection of a store to its core. */
 export interface Engine {
   readonly cluster: Cluster
-  /** Maximum number of posts without a reply. */
-  readonly maxUnanswered: number
   /** Maximum number of actions in one post. */
   readonly maxActions: number
   /** Hands over a post. Its reply goes to `onReply` of the handlers. */
@@ -83,26 +81,19 @@ export async function assembleStore(
   options: StoreOptions,
   connect: (handlers: Handlers) => Promise<{ readonly engine: Engine; readonly opened: Opened }>,
 ): Promise<Store> {
-  /** Events from before the store is assembled, which are handled then. */
-  let early: (() => void)[] | undefined = []
-  const later =
-    <Message>(handle: (message: Message) => void) =>
-    (message: Message) =>
-      early === undefined ? handle(message) : void early.push(() => handle(message))
+  let store: Parts | undefined
   const { engine, opened } = await connect({
-    onReply: later((reply) => {
-      store.client.settle(reply)
-      take(store, reply)
-    }),
-    onHappened: later((happened) => take(store, happened)),
-    onStopped: later((cause) => stopped(store, cause)),
+    onReply(reply) {
+      store?.client.settle(reply)
+      if (store !== undefined) take(store, reply)
+    },
+    // Before the store is assembled nobody waits for anything but its state, which is that of `opened`.
+    onHappened: (happened) => store && take(store, happened),
+    onStopped: (cause) => store && stopped(store, cause),
   })
-  const store = partsOf(options, engine, opened.state)
+  store = partsOf(options, engine, opened.state)
   watch(store)
   takeState(store, opened.state)
-  const waiting = early
-  early = undefined
-  for (const handle of waiting) handle()
   return storeOf(store, opened)
 }
 
@@ -112,7 +103,6 @@ function partsOf(options: StoreOptions, engine: Engine, state: CoreState): Parts
   const client = createClient({
     now,
     post: engine.post,
-    maxUnanswered: engine.maxUnanswered,
     maxActions: engine.maxActions,
     onLate(request, isKept) {
       if (isKept) {

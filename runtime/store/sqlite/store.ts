@@ -10,12 +10,6 @@ import type { FromWriter, ToWriter, WriterData } from './messages.ts'
 import { createReaderClient, type ReaderClient } from './reader-client.ts'
 import { createSingleNode } from './single-node.ts'
 
-/**
- * The writer works on one post while the next ones wait, so it never waits for the main thread. More unanswered posts would only split
- * what one transaction can hold.
- */
-const maxUnanswered = 2
-
 /** The main thread's side of the writer, as far as it is used. */
 export type WriterThread = Pick<EventEmitter, 'on' | 'once' | 'removeAllListeners'> & {
   postMessage(message: ToWriter): void
@@ -66,7 +60,6 @@ function connect(worker: WriterThread, reader: ReaderClient, handlers: Handlers)
   })
 
   return {
-    maxUnanswered,
     maxActions: 512,
     post: (post) => send({ type: 'post', post }),
     ask: reader.ask,
