@@ -12,7 +12,7 @@ import {
   type Work,
   type WorkOptions,
 } from './port.ts'
-import type { LoadedClaim } from './queue/claims.ts'
+import type { OpenClaim } from './queue/claims.ts'
 
 type PoolOptions = Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools' | 'owned'>
 
@@ -50,8 +50,6 @@ export type ClaimTaker = ReturnType<typeof createWorkerPool>
 interface Lease {
   readonly abort: AbortController
   readonly cancel: AbortController
-  /** The work of the claim, until `perform` has been called. */
-  work?: Work
   /** The result of `perform`, until it is written. */
   settlement?: Settlement
 }
@@ -71,7 +69,7 @@ export function createWorkerPool(parts: WorkerPoolParts) {
   })
 
   return {
-    take(given: LoadedClaim) {
+    take(given: OpenClaim) {
       void performOne(parts, leases, given)
     },
     /** Aborts the claim's cancel signal. */
@@ -119,8 +117,8 @@ function createLeases({ client, setTimer }: Pick<WorkerPoolParts, 'client' | 'se
 
   return {
     get: (claim: number): Lease | undefined => leases.get(claim),
-    begin({ claim, work }: LoadedClaim): Lease {
-      const lease = { abort: new AbortController(), cancel: new AbortController(), ...(work && { work }) }
+    begin(claim: number): Lease {
+      const lease = { abort: new AbortController(), cancel: new AbortController() }
       leases.set(claim, lease)
       return lease
     },
@@ -166,8 +164,8 @@ function createLeases({ client, setTimer }: Pick<WorkerPoolParts, 'client' | 'se
 
 type Leases = ReturnType<typeof createLeases>
 
-async function performOne(parts: WorkerPoolParts, leases: Leases, given: LoadedClaim): Promise<void> {
-  const lease = leases.begin(given)
+async function performOne(parts: WorkerPoolParts, leases: Leases, given: OpenClaim): Promise<void> {
+  const lease = leases.begin(given.claim)
   const settlement = await settlementOf(parts, leases, given, lease)
   if (!lease.abort.signal.aborted) await settle(parts, leases, given, lease, settlement)
   leases.release(given.claim)
@@ -176,15 +174,12 @@ async function performOne(parts: WorkerPoolParts, leases: Leases, given: LoadedC
 async function settlementOf(
   parts: WorkerPoolParts,
   leases: Leases,
-  given: LoadedClaim,
+  given: OpenClaim,
   lease: Lease,
 ): Promise<Settlement> {
   const { options } = parts
   try {
-    const performed = options.perform(claimOf(parts, leases, given, lease))
-    // From now on time may have passed, and a checkpoint may have changed the work.
-    delete lease.work
-    return await performed
+    return await options.perform(claimOf(parts, leases, given, lease))
   } catch (error) {
     if (!lease.abort.signal.aborted) options.onFault?.(error, given.task)
     return againIn(parts, faultPause)
@@ -194,16 +189,14 @@ async function settlementOf(
 function claimOf(
   { client, hold }: WorkerPoolParts,
   leases: Leases,
-  { claim, task }: LoadedClaim,
+  { claim, task }: OpenClaim,
   lease: Lease,
 ): Claim {
   return {
     task,
     lease: lease.abort.signal,
     cancel: lease.cancel.signal,
-    async load() {
-      return lease.work ?? ((await client.call({ type: 'load', claim })) as Work)
-    },
+    load: async () => (await client.call({ type: 'load', claim })) as Work,
     async confirm() {
       await hold?.(claim)
       if (lease.abort.signal.aborted) throw lease.abort.signal.reason
@@ -221,7 +214,7 @@ function claimOf(
 async function settle(
   parts: WorkerPoolParts,
   leases: Leases,
-  { claim, task }: LoadedClaim,
+  { claim, task }: OpenClaim,
   lease: Lease,
   first: Settlement,
 ): Promise<void> {
