@@ -253,7 +253,6 @@ async function commit(core: Parts, post: Post): Promise<Committed> {
     return await runPost(core, post, false)
   } catch (failed) {
     const error = storeErrorOf(failed)
-    core.retention.restart()
     if (isUnavailable(error)) throw error
     return await runPost(core, post, true)
   }
@@ -275,7 +274,7 @@ async function runPost(core: Parts, post: Post, isolated: boolean): Promise<Comm
   }
   const { made, notes } = await transact(core, post.now, work, post.actions.some(isErasing))
   memory.commits += 1
-  if (back > 0) retention.shift(back)
+  if (back > 0) retention.begin(post.now)
   return { ...made, notes }
 }
 
@@ -370,7 +369,7 @@ function sweepApart(core: Parts, now: number): void {
   const { memory, retention, onHappened } = core
   memory.isSweeping = true
   void transact(core, now, (tx) => retention.sweep(tx))
-    .catch(() => retention.restart())
+    .catch(() => undefined)
     .finally(() => {
       memory.isSweeping = false
       onHappened({ ...nothingHappened, state: stateOf(core) })

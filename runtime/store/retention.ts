@@ -12,19 +12,11 @@ import { idOfTime } from './id.ts'
 import type { Id, RequestRecord, RunRecord } from './port.ts'
 import { countRemoved, dropBodies, dropBriefBodies } from './records/bounds.ts'
 import { dropLookups, indexSome } from './records/lookups.ts'
-import {
-  type DeliveryRow,
-  decodeString,
-  deliveryOf,
-  encodeString,
-  type RunRow,
-  runOf,
-  wholeRun,
-} from './records/rows.ts'
+import { type DeliveryRow, deliveryOf, type RunRow, runOf, wholeRun } from './records/rows.ts'
 import { subtractTurns } from './records/sessions.ts'
 import { pruneCosts } from './records/spending.ts'
 import { tables } from './schema.ts'
-import { firstTaskOf, laneOf } from './task-keys.ts'
+import { generatedSessionKey, laneOf } from './task-keys.ts'
 
 /** Milliseconds between two passes. */
 const passPauseMs = 60_000
@@ -38,13 +30,16 @@ const stride = 20
 const maxTurns = 100
 
 /**
- * Examines up to `stride` rows after `after`. Returns the position of the last one, or undefined at the end. A step that deletes its
+ * Examines up to `stride` rows after the id `after`. Returns the id of the last one, or undefined at the end. A step that deletes its
  * rows returns the empty string while there may be more.
  */
 type Step = (tx: Context, after: string, cutoff: number) => Promise<string | undefined>
 
-/** `now` is the time at open; the first pass begins a minute later. `elapsed` is the clock that measures slices. */
-export function createRetention(now: number, elapsed: () => number = () => performance.now()) {
+/**
+ * `now` is the time at open; the first pass begins a minute later. What a slice deleted whose transaction was undone is deleted by the
+ * next pass.
+ */
+export function createRetention(now: number) {
   let index = 0
   let after = ''
   let nextAt = now + passPauseMs
@@ -55,8 +50,8 @@ export function createRetention(now: number, elapsed: () => number = () => perfo
       return nextAt
     },
     async sweep(tx: Context) {
-      const until = elapsed() + sliceMs
-      while (elapsed() < until) {
+      const until = performance.now() + sliceMs
+      while (performance.now() < until) {
         const step = steps[index]
         if (step === undefined) {
           index = 0
@@ -69,20 +64,11 @@ export function createRetention(now: number, elapsed: () => number = () => perfo
       }
       nextAt = tx.now + slicePauseMs
     },
-    /** Begins a pass at once, because less is kept than before. */
+    /** Begins a pass at once, because less is kept than before, or the clock was set back. */
     begin(at: number) {
       index = 0
       after = ''
       nextAt = at
-    },
-    /** Moves the next slice, because the clock was set back by `ms` milliseconds. */
-    shift(ms: number) {
-      nextAt -= ms
-    },
-    /** Begins the pass again, because the transaction of the last slice was undone. */
-    restart() {
-      index = 0
-      after = ''
     },
   }
 }
@@ -205,31 +191,25 @@ const turnStep: Step = async (tx, _after, cutoff) => {
   return rows.length < stride ? undefined : ''
 }
 
-/** Deletes a session with a generated key whole, once its last turn is older than `sessionIdleMs`. One with an open run stays. */
-const idleStep: Step = async (tx, after) => {
+/**
+ * Deletes a session with a generated key whole, once its last turn is older than `sessionIdleMs`. One with an open task stays: one of its
+ * lane, or its first run, whose id is in the key.
+ */
+const idleStep: Step = async (tx) => {
   const { sessionIdleMs } = tx.limits
   if (sessionIdleMs === undefined) return undefined
-  const [lastAt, last] = after === '' ? [0, ''] : (JSON.parse(after) as [number, string])
-  const rows = await tx.all<{ session: string; last_at: number }>(
-    `SELECT session, last_at FROM sessions WHERE is_generated = 1 AND (last_at, session) > (?1, ?2) AND last_at < ?3
-     ORDER BY last_at, session LIMIT ${stride}`,
-    [lastAt, last, tx.now - sessionIdleMs],
+  const [idle] = await tx.all<{ session: string }>(
+    `SELECT session FROM sessions WHERE is_generated = 1 AND last_at < ?1
+     AND NOT EXISTS (SELECT 1 FROM tasks WHERE lane = '${laneOf('')}' || sessions.session)
+     AND NOT EXISTS (SELECT 1 FROM tasks WHERE key = 'run:' || substr(sessions.session, ${generatedSessionKey('').length + 1}))
+     ORDER BY last_at, session LIMIT 1`,
+    [tx.now - sessionIdleMs],
   )
-  for (const { session } of rows) {
-    if (await isOccupied(tx, laneOf(decodeString(session)))) continue
-    if (!(await deleteTurns(tx, session))) return after
-    await tx.run('DELETE FROM runner_states WHERE session = ?1', [session])
-  }
-  const end = rows.at(-1)
-  return rows.length < stride || end === undefined ? undefined : JSON.stringify([end.last_at, end.session])
-}
-
-async function isOccupied({ all }: Context, lane: string): Promise<boolean> {
-  const rows = await all('SELECT 1 FROM tasks WHERE lane = ?1 OR key = ?2 LIMIT 1', [
-    encodeString(lane),
-    firstTaskOf(lane) ?? '',
-  ])
-  return rows.length > 0
+  if (idle === undefined) return undefined
+  if (await deleteTurns(tx, idle.session))
+    for (const table of ['runner_states', 'sessions'])
+      await tx.run(`DELETE FROM ${table} WHERE session = ?1`, [idle.session])
+  return ''
 }
 
 /** Deletes turns of a session. Returns whether none is left. */
