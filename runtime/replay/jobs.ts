@@ -11,7 +11,6 @@ import type { MintId } from '../store/id.ts'
 import { pagesOf } from '../store/pages.ts'
 import {
   type Id,
-  type Reader,
   type ReplayJob,
   type RequestFilters,
   type RequestOutcome,
@@ -90,7 +89,7 @@ export function createReplayJobs(options: ReplayJobsOptions) {
       isAsked = false
       if (!leads()) return
       try {
-        const job = await oldestRunning(read)
+        const job = (await read.jobs({ state: 'running', limit: stride })).items.at(-1)
         // Another process may lead since the question was asked.
         if (job === undefined || !leads()) return
         await performSome(options, perform, job)
@@ -205,13 +204,6 @@ async function settle(
   if (after === undefined || after.state === 'running') return
   const { state, total, done, failed, skipped } = after
   log.info({ event: 'replay-job-ended', jobId: job, state, total, done, failed, skipped })
-}
-
-async function oldestRunning(read: Pick<Reader, 'jobs'>): Promise<ReplayJob | undefined> {
-  let oldest: ReplayJob | undefined
-  for await (const jobs of pagesOf((page) => read.jobs({ state: 'running', ...page })))
-    oldest = jobs.at(-1) ?? oldest
-  return oldest
 }
 
 function createItemPerformer({ store: { read }, replays, log }: ReplayJobsOptions) {
