@@ -6,6 +6,7 @@ import type { Page, RunRecord } from '../../runtime/store/port.ts'
 import { createKillableGateway } from './gateway.ts'
 
 const pushes = 50
+const commitOf = (number: number) => `c${String(number).padStart(3, '0')}`
 
 /** `window`, in seconds, has to be longer than a restart of the gateway. */
 export function testBurst(options: { readonly window: number; readonly betweenMs: number }): void {
@@ -22,12 +23,8 @@ export function testBurst(options: { readonly window: number; readonly betweenMs
     await gateway.start()
     const answers = []
     for (let number = 1; number <= pushes; number += 1) {
-      const body = {
-        repository: 'lights',
-        ref: 'main',
-        commit: `c${String(number).padStart(3, '0')}`,
-        author: number % 2 ? 'ada' : 'bo',
-      }
+      const author = number % 2 ? 'ada' : 'bo'
+      const body = { repository: 'lights', ref: 'main', commit: commitOf(number), author }
       answers.push(await gateway.post('/hooks/push', body))
       if (number === pushes / 2) {
         await gateway.kill('SIGKILL')
@@ -45,20 +42,15 @@ export function testBurst(options: { readonly window: number; readonly betweenMs
       assert.deepEqual([status, body['runId'], body['coalesced']], [202, id, true])
     }
 
-    const run = await gateway.run(id, ({ stage }) => stage === 'delivered')
+    const run = await gateway.ended(id)
     assert.equal(run.state, 'succeeded')
     assert.equal(run.coalesce?.count, pushes)
-    assert.deepEqual(
-      run.coalesce?.requestIds,
-      answers.map(({ body }) => body['requestId']),
-    )
+    const requestIds = answers.map(({ body }) => body['requestId'])
+    assert.deepEqual(run.coalesce?.requestIds, requestIds)
     const named = [...new Set(run.reply?.match(/\bc\d{3}\b/g))]
-    assert.deepEqual(
-      named,
-      answers.map((_, index) => `c${String(index + 1).padStart(3, '0')}`),
-      'the agent read of all of them, the oldest first',
-    )
-    await gateway.run(other.body['runId'], ({ stage }) => stage === 'delivered')
+    const commits = answers.map((_, index) => commitOf(index + 1))
+    assert.deepEqual(named, commits, 'the agent read of all of them, the oldest first')
+    await gateway.ended(other.body['runId'])
     const { items } = await gateway.read<Page<RunRecord>>('/api/runs?kind=run')
     assert.equal(items.length, 2)
   })

@@ -26,13 +26,8 @@ test(`${runs} runs over ${sessions} session keys are performed in order for each
       const ids: string[] = []
       posted.set(sessionKey, ids)
       for (let number = 0; number < perSession; number += 1) {
-        const message = `${number}`
-        const { status, body } = await post('/hooks/agent', {
-          message,
-          sessionKey,
-          deliver: false,
-          wakeMode: 'next-heartbeat',
-        })
+        const quiet = { deliver: false, wakeMode: 'next-heartbeat' }
+        const { status, body } = await post('/hooks/agent', { message: `${number}`, sessionKey, ...quiet })
         assert.equal(status, 202)
         ids.push(String(body['runId']))
       }
@@ -48,16 +43,10 @@ test(`${runs} runs over ${sessions} session keys are performed in order for each
   let found = 0
   for (const [sessionKey, ids] of posted) {
     const { items } = await read<Page<RunRecord>>(`/api/runs?limit=500&sessionKey=${sessionKey}`)
-    const inOrder = items.toReversed()
-    assert.deepEqual(
-      inOrder.map(({ id }) => id),
-      ids,
-      'each was accepted once',
-    )
     // The run saw exactly the turns posted before it: none overtook it, ran beside it or was performed twice.
     assert.deepEqual(
-      inOrder.map(({ reply, state, attempts }) => [reply, state, attempts.length]),
-      ids.map((_, number) => [`${number} earlier`, 'succeeded', 1]),
+      items.toReversed().map(({ id, reply, state, attempts }) => [id, reply, state, attempts.length]),
+      ids.map((id, number) => [id, `${number} earlier`, 'succeeded', 1]),
       sessionKey,
     )
     const { messages } = await read<{ messages: unknown[] }>(`/api/sessions/${sessionKey}`)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { configuration, install } from '../installation.ts'
+import { configuration, type Installation, install, until } from '../installation.ts'
 
 /** A program that answers each prompt with the tokens that the test wants: 1,000,000 of input, 100,000 of output. */
 const program = `process.stdin.resume(); process.stdin.on('end', () => process.stdout.write(JSON.stringify({
@@ -26,6 +26,13 @@ mappings:
 /** 600,000 × $1.25 + 400,000 × $0.125 + 100,000 × $10, each for a million. */
 const each = 1.8
 
+/** Returns the subject of an issue once it is open. */
+const subjectOf = (read: Installation['read'], code: string) =>
+  until(async () => {
+    const { items } = await read<{ items: { code: string; subject: string }[] }>('/api/issues')
+    return items.find((issue) => issue.code === code)?.subject
+  }, `the issue ${code}`)
+
 test('a run costs what its tokens do; its budget is alarmed about, and then spent', async (t) => {
   const { post, ended, read, lines, line } = await install(t, {
     'reveille.yaml': configured('budget: { usd: 100 },'),
@@ -48,19 +55,13 @@ test('a run costs what its tokens do; its budget is alarmed about, and then spen
       ['endpoints.pulls.budget', 100, '3.6 of 3 USD'],
     ],
   )
-  const issue = async () =>
-    (await read<{ items: { code: string; subject: string }[] }>('/api/issues')).items.find(
-      ({ code }) => code === 'BUDGET_ALARM',
-    )
-  while ((await issue()) === undefined) assert.ok(!t.signal.aborted)
-  assert.equal((await issue())?.subject, 'endpoints.pulls.budget')
-  type Spend = { items: { name: string; usd: number; runs: number; unpriced: number }[] } & Record<
-    string,
-    never
-  >
-  const spend = await read<Spend & { month: { usd: number; projectedUsd: number }; today: object }>(
-    '/api/spend?by=mapping',
-  )
+  assert.equal(await subjectOf(read, 'BUDGET_ALARM'), 'endpoints.pulls.budget')
+  type Spend = {
+    items: readonly { name: string }[]
+    month: { usd: number; projectedUsd: number }
+    today: object
+  }
+  const spend = await read<Spend>('/api/spend?by=mapping')
   assert.deepEqual(spend.items, [{ name: 'review', runs: 2, tokens: 2_200_000, usd: 3.6, unpriced: 0 }])
   assert.ok(spend.month.projectedUsd >= spend.month.usd && spend.month.usd === 3.6)
   assert.partialDeepStrictEqual(spend.today, {
@@ -82,14 +83,10 @@ test('a run whose cost could not be counted is parked, and performed once there 
   const { body } = await post('/hooks/agent', { message: 'hi', model: 'ollama/llama', deliver: false })
   const parked = await line('run-parked')
   assert.equal(parked['code'], 'NO_PRICE')
-  assert.match(
-    String(parked['reason']),
-    /agents\.budget counts US dollars, and the model ollama\/llama has no price/,
-  )
+  const reason = /agents\.budget counts US dollars, and the model ollama\/llama has no price/
+  assert.match(String(parked['reason']), reason)
   const id = String(body['runId'])
-  const codes = async () =>
-    (await read<{ items: { code: string }[] }>('/api/issues')).items.map(({ code }) => code)
-  while (!(await codes()).includes('NO_PRICE')) assert.ok(!t.signal.aborted)
+  await subjectOf(read, 'NO_PRICE')
   assert.equal((await read<{ state: string }>(`/api/runs/${id}`)).state, 'parked')
   const prices = 'prices: { "ollama/llama": { input: 0, output: 0 } },'
   await write('reveille.yaml', configured(`budget: { usd: 100 }, ${prices}`).replaceAll('{folder}', '.'))
@@ -99,13 +96,9 @@ test('a run whose cost could not be counted is parked, and performed once there 
 })
 
 test('a budget in US dollars is refused for a runner that reports no tokens', async (t) => {
+  const agents = 'defaults: { model: openai/gpt-5 }, budget: { usd: 5 }'
   await assert.rejects(
-    install(t, {
-      'reveille.yaml': configuration.replace(
-        'agents: {',
-        'agents: { defaults: { model: openai/gpt-5 }, budget: { usd: 5 },',
-      ),
-    }),
+    install(t, { 'reveille.yaml': configuration.replace('agents: {', `agents: { ${agents},`) }),
     /agents\.budget\.usd counts what turns cost, and the runner echo reports no tokens/,
   )
 })

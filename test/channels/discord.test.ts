@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DiscordAPIError, RateLimitError, REST } from '@discordjs/rest'
+import { openBed } from '@reveille/kit/fake-server'
 import { createDiscordChannel } from '../../plugins/discord/channel.ts'
 import { openVendor } from '../../plugins/discord/fake-server/index.ts'
 
@@ -22,49 +23,22 @@ async function open() {
     handlerSweepInterval: 0,
     hashLifetime: dayMs,
   } as const
+  const config = { botToken, baseUrl, linkPreviews: false }
   return {
-    vendor,
+    ...openBed(vendor, createDiscordChannel({ config, fetch, now: () => performance.now() })),
     rest: new REST(options).setToken(botToken),
     outsider: new REST(options).setToken(`${botToken.slice(0, -1)}9`),
-    channel: createDiscordChannel({
-      config: { botToken, baseUrl, linkPreviews: false },
-      fetch,
-      now: () => performance.now(),
-    }),
-    [Symbol.asyncDispose]: () => vendor.close(),
   }
 }
 
 const room = '/channels/1400000000000000001/messages'
-const nowhere = '/channels/1499999999999999999/messages'
-const hidden = '/channels/1400000000000000003/messages'
-
-async function refusalOf(call: Promise<unknown>) {
-  const error = await call.catch((reason: unknown) => reason)
-  assert.ok(error instanceof DiscordAPIError, String(error))
-  return [error.status, error.code, error.message.split('\n')[0]]
-}
-
-test('the fake server knows the bot of discord.js, stores its message and answers it', async () => {
-  await using bed = await open()
-  const self = (await bed.rest.get('/users/@me')) as { username: string }
-  assert.equal(self.username, 'hooks')
-  const message = (await bed.rest.post(room, { body: { content: 'Hello **Ada**' } })) as { id: string }
-  assert.deepEqual(
-    bed.vendor.messages.map(({ id, to, text }) => [id, to, text]),
-    [[message.id, '1400000000000000001', 'Hello Ada']],
-  )
-})
 
 test('a mention by discord.js without `allowed_mentions` notifies, and one in a message of our channel does not', async () => {
   await using bed = await open()
   await bed.rest.post(room, { body: { content: 'Hello @everyone' } })
-  assert.deepEqual(bed.vendor.pings, ['@everyone'])
-  const [part] = bed.channel.render('Hello @everyone')
-  assert.ok(part !== undefined)
-  const call = { target: bed.channel.target(bed.vendor.to), signal: new AbortController().signal }
-  await bed.channel.send(part, { ...call, key: 'd:1' })
-  await bed.channel.send({ text: 'Hello @everyone' }, { ...call, key: 'd:2' })
+  await bed.send('Hello @everyone')
+  const call = { target: bed.channel.target(bed.vendor.to), key: 'd:2', signal: new AbortController().signal }
+  await bed.channel.send({ text: 'Hello @everyone' }, call)
   assert.equal(bed.vendor.messages.length, 3)
   assert.deepEqual(bed.vendor.pings, ['@everyone'])
 })
@@ -72,53 +46,41 @@ test('a mention by discord.js without `allowed_mentions` notifies, and one in a 
 test("the fake server's refusals are refusals to discord.js, with Discord's own codes", async () => {
   await using bed = await open()
   const { rest, outsider, vendor } = bed
-  assert.deepEqual(await refusalOf(rest.post(nowhere, { body: { content: 'x' } })), [
-    404,
-    10003,
-    'Unknown Channel',
-  ])
-  assert.deepEqual(await refusalOf(rest.post(hidden, { body: { content: 'x' } })), [
-    403,
-    50001,
-    'Missing Access',
-  ])
-  assert.deepEqual(await refusalOf(rest.post(room, { body: { content: '' } })), [
-    400,
-    50006,
-    'Cannot send an empty message',
-  ])
-  assert.deepEqual(await refusalOf(rest.post(room, { body: { content: 'x'.repeat(2001) } })), [
-    400,
-    50035,
-    'Invalid Form Body',
-  ])
-  assert.deepEqual(await refusalOf(outsider.get('/users/@me')), [401, 0, '401: Unauthorized'])
+  const post = (content: string, channel = '1400000000000000001') =>
+    rest.post(`/channels/${channel}/messages`, { body: { content } })
+  for (const [call, ...expected] of [
+    [() => post('x', '1499999999999999999'), 404, 10003, 'Unknown Channel'],
+    [() => post('x', '1400000000000000003'), 403, 50001, 'Missing Access'],
+    [() => post(''), 400, 50006, 'Cannot send an empty message'],
+    [() => post('x'.repeat(2001)), 400, 50035, 'Invalid Form Body'],
+    [() => outsider.get('/users/@me'), 401, 0, '401: Unauthorized'],
+  ] as const) {
+    const error = await call().catch((reason: unknown) => reason)
+    assert.ok(error instanceof DiscordAPIError, String(error))
+    assert.deepEqual([error.status, error.code, error.message.split('\n')[0]], expected)
+  }
+  vendor.script({ kind: 'answer', answer: vendor.refusals.rateLimited(5) })
+  const limited = await post('x').catch((reason: unknown) => reason)
+  assert.ok(limited instanceof RateLimitError, String(limited))
+  assert.deepEqual([limited.retryAfter, limited.global, limited.method], [5000, false, 'POST'])
   assert.deepEqual(vendor.messages, [])
-})
-
-test('discord.js recognises a rate limit and its time', async () => {
-  await using bed = await open()
-  bed.vendor.script({ kind: 'answer', answer: bed.vendor.refusals.rateLimited(5) })
-  const error = await bed.rest.post(room, { body: { content: 'x' } }).catch((reason: unknown) => reason)
-  assert.ok(error instanceof RateLimitError, String(error))
-  assert.deepEqual([error.retryAfter, error.global, error.method], [5000, false, 'POST'])
 })
 
 test('the channel sends the same request as discord.js for the same message, which is stored once', async () => {
   await using bed = await open()
-  const { rest, channel, vendor } = bed
-  const [part] = channel.render('A **bold** word & a [page](https://example.org/).')
-  assert.ok(part !== undefined)
-  const call = { target: channel.target(vendor.to), key: 'd:1', signal: new AbortController().signal }
-  const receipt = await channel.send(part, call)
+  const { rest, vendor } = bed
+  const content = 'A **bold** word & a [page](https://example.org/).'
+  const [receipt] = await bed.send(content)
   const [request] = vendor.requests
   assert.ok(request !== undefined)
   const { nonce } = request.json as { nonce: string }
-  const content = 'A **bold** word & a [page](https://example.org/).'
   const body = { content, nonce, enforce_nonce: true, allowed_mentions: { parse: [] }, flags: 4 }
   const message = (await rest.post(room, { body })) as { id: string }
-  assert.equal(message.id, receipt.id)
-  assert.equal(vendor.messages.length, 1)
+  assert.equal(message.id, receipt?.id)
+  assert.deepEqual(
+    vendor.messages.map(({ to, text }) => [to, text]),
+    [['1400000000000000001', 'A bold word & a page.']],
+  )
   const [ours, theirs] = vendor.requests.map(({ method, path, json, headers }) => ({
     method,
     path,
@@ -128,14 +90,15 @@ test('the channel sends the same request as discord.js for the same message, whi
     agent: headers['user-agent']?.replace(/\(.*/, ''),
   }))
   assert.deepEqual(ours, theirs)
+  assert.equal(((await rest.get('/users/@me')) as { username: string }).username, 'hooks')
 })
 
 test('a user is written to in the same channel that discord.js opens', async () => {
   await using bed = await open()
-  const { rest, channel, vendor } = bed
-  const user = vendor.userTo.slice('user:'.length)
-  const opened = (await rest.post('/users/@me/channels', { body: { recipient_id: user } })) as { id: string }
-  const target = channel.target(vendor.userTo)
-  await channel.send({ text: 'Hello' }, { target, key: 'd:1', signal: new AbortController().signal })
-  assert.equal(vendor.messages[0]?.to, opened.id)
+  const user = bed.vendor.userTo.slice('user:'.length)
+  const opened = (await bed.rest.post('/users/@me/channels', { body: { recipient_id: user } })) as {
+    id: string
+  }
+  await bed.send('Hello', bed.vendor.userTo)
+  assert.equal(bed.vendor.messages[0]?.to, opened.id)
 })

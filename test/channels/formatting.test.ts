@@ -1,116 +1,127 @@
 /**
- * Tests a hundred replies on every surface: each message is within the vendor's limit and is taken by its fake server, no word is lost,
- * and no one is mentioned.
+ * Tests a hundred replies and random ones on every surface: each message is within the vendor's limit and is taken by its fake server, no
+ * word is lost, and no one is mentioned.
+ *
+ * The words of the reply (without markup and without addresses behind labels) are compared with what the fake server reads of the parts,
+ * both without white space and invisible characters. Each word must be there, after the word before it. Parts may hold more: markers of
+ * items, rules, addresses beside labels, an ellipsis where an item continues, and heads of tables, which precede each cell if a surface
+ * has no tables.
  */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { type Channel, lengthIn, type Part } from '@reveille/kit'
-import { parseMarkdown, readText } from '@reveille/kit/markdown'
-import { type Reply, replies } from './corpus/replies.ts'
-import { openSurface, surfaces } from './surfaces.ts'
+import { type Block, createWriter, type Inline, markdownDialect, parseMarkdown } from '@reveille/kit/markdown'
+import fc from 'fast-check'
+import { setUp } from '../../plugins/kit/conformance/opened-vendor.ts'
+import { replies } from './corpus/replies.ts'
+import { randomTexts, randomTrees } from './random-trees.ts'
+import { type Surface, surfaces } from './vendors.ts'
 
 /** Number of messages sent of a very long reply, which is enough to test a vendor's limits. */
 const sentOfEach = 3
 
+const randomReplies = fc.oneof(randomTrees.map(createWriter(markdownDialect())), randomTexts)
+
 for (const surface of surfaces) {
-  describe(`a hundred replies on ${surface.name}`, () => {
-    /** The rendered replies, which are the same in each test since rendering is pure. */
-    const rendered = new Map<Reply, readonly Part[]>()
-    function partsOf(reply: Reply, channel: Channel): readonly Part[] {
-      const parts = rendered.get(reply) ?? channel.render(reply.text)
-      rendered.set(reply, parts)
-      return parts
+  test(`a hundred replies on ${surface.name} fit its messages, lose no word, are taken as they are cut, and mention no one`, async () => {
+    await using used = await setUp(surface)
+    const { channel, vendor } = used
+    const target = channel.target(vendor.to)
+    let sent = 0
+    for (const { name, text } of replies) {
+      for (const part of checkedParts(channel, surface, text, name).slice(0, sentOfEach)) {
+        sent += 1
+        const { signal } = new AbortController()
+        await assert.doesNotReject(channel.send(part, { target, key: `d${sent}:1`, signal }), name)
+      }
+      assert.equal(vendor.messages.length, sent, `${name} is stored as it was cut`)
+      assert.deepEqual(vendor.pings ?? [], [], `${name} mentions no one`)
     }
+  })
 
-    test('fit the limit of a message, are cut inside no character, and lose no word', async () => {
-      await using opened = await openSurface(surface)
-      for (const reply of replies) {
-        const parts = partsOf(reply, opened.channel)
-        assertWithinLimit(opened.channel, parts, reply.name)
-        assertNothingLost(reply, parts.map(opened.visibleText))
-      }
-    })
-
-    test('are taken by the vendor, each part as one message, and mention no one', async () => {
-      await using opened = await openSurface(surface)
-      const { channel, vendor } = opened
-      const target = channel.target(vendor.to)
-      let sent = 0
-      for (const reply of replies) {
-        for (const part of partsOf(reply, channel).slice(0, sentOfEach)) {
-          sent += 1
-          const { signal } = new AbortController()
-          await assert.doesNotReject(channel.send(part, { target, key: `d${sent}:1`, signal }), reply.name)
-        }
-        assert.equal(vendor.messages.length, sent, `${reply.name} is stored as it was cut`)
-        assert.deepEqual(vendor.pings ?? [], [], `${reply.name} mentions no one`)
-      }
-    })
+  test(`any reply fits the messages of ${surface.name} and loses no word`, async () => {
+    await using used = await setUp(surface)
+    fc.assert(
+      fc.property(randomReplies, (markdown) => {
+        checkedParts(used.channel, surface, markdown, markdown)
+      }),
+      { seed: 20261121, numRuns: 40 },
+    )
   })
 }
 
-function assertWithinLimit({ limits }: Channel, parts: readonly Part[], name: string): void {
+/** Renders a reply, and asserts that its parts are within the limit, cut inside no character, and hold all of its words. */
+function checkedParts(
+  channel: Channel,
+  { visibleText }: Surface,
+  markdown: string,
+  name: string,
+): readonly Part[] {
+  const { part: limit, unit } = channel.limits
+  const parts = channel.render(markdown)
   for (const { text } of parts) {
-    const size = lengthIn(limits.unit)(text)
-    assert.ok(size <= limits.part, `${name}: a part of ${size} is within ${limits.part}`)
+    const size = lengthIn(unit)(text)
+    assert.ok(size <= limit, `${name}: a part of ${size} ${unit} is within ${limit}`)
     assert.ok(text.isWellFormed(), `${name}: no pair of surrogates is cut`)
+    assert.notEqual(text.trim(), '', `${name}: no part is blank`)
   }
-}
-
-/**
- * Asserts that each visible character of the reply is there in order. A surface may add others (numbers of lists, addresses of
- * links, heads of tables that continue). Tables may be written row by row, so that their words are looked for in any order.
- */
-function assertNothingLost(reply: Reply, shown: readonly string[]): void {
-  const { name } = reply
-  const { words, signs } = wantedOf(reply)
-  const joined = shown.join('\n')
-  const found = visible(joined)
-  if (words !== undefined) {
-    for (const word of words) assert.ok(found.includes(word), `${name}: ${word}`)
-    return
-  }
-  const lost = firstMissing(signs, found)
-  assert.equal(lost, undefined, `${name}: lost ${lost}\n${joined.slice(0, 2000)}`)
-}
-
-interface Wanted {
-  readonly signs: string
-  /** Of a reply with a table. */
-  readonly words?: readonly string[]
-}
-
-/** The expected content is the same on every surface. */
-const wantedOfEach = new Map<Reply, Wanted>()
-
-function wantedOf(reply: Reply): Wanted {
-  const known = wantedOfEach.get(reply)
-  if (known !== undefined) return known
-  const tree = parseMarkdown(reply.text)
-  const text = readText(tree)
-  const hasTable = tree.some(({ type }) => type === 'table')
-  const wanted = { signs: visible(text), ...(hasTable && { words: text.split(/\s+/).map(visible) }) }
-  wantedOfEach.set(reply, wanted)
-  return wanted
-}
-
-/**
- * Removes white space and invisible characters: joiners, directions and control characters. Signs that would be markup may
- * be percent-encoded in an address.
- */
-function visible(text: string): string {
-  const signs = text.replaceAll(/%(?:5F|2A|7E)/g, (written) => decodeURIComponent(written))
-  return signs.toWellFormed().replaceAll(/[\s\p{Cc}\p{Cf}]/gu, '')
-}
-
-/** Returns where the wanted characters stop being found in order, or undefined if all are found. */
-function firstMissing(wanted: string, found: string): string | undefined {
+  const shown = squeeze(parts.map(visibleText).join('\n'))
+  const { words, heads } = wordsOf(parseMarkdown(markdown))
   let at = 0
-  for (const [index, sign] of [...wanted].entries()) {
-    const next = found.indexOf(sign, at)
-    if (next < 0) return `${[...wanted].slice(index, index + 30).join('')}`
-    at = next + sign.length
+  for (const word of words) {
+    const found = shown.indexOf(word, at)
+    assert.ok(found >= 0, `${name}: "${word}" is lost after "${shown.slice(Math.max(0, at - 40), at)}"`)
+    at = found + word.length
   }
-  return undefined
+  for (const word of heads) assert.ok(shown.includes(word), `${name}: "${word}" of a head is lost`)
+  return parts
+}
+
+interface Words {
+  readonly words: string[]
+  /** The words in the heads of tables. */
+  readonly heads: string[]
+}
+
+/** Returns the words of a tree. A text in a link or in marks has words of its own, since added text may separate it. */
+function wordsOf(tree: readonly Block[]): Words {
+  const words: string[] = []
+  const heads: string[] = []
+
+  function addText(text: string, into: string[]): void {
+    for (const word of text.split(/\s+/).map(squeeze)) if (word !== '') into.push(word)
+  }
+
+  function addInlines(inlines: readonly Inline[], into: string[]): void {
+    for (const each of inlines) {
+      if (each.type === 'text' || each.type === 'code') addText(each.text, into)
+      else if (each.type === 'image') addText(each.description, into)
+      else if (each.type !== 'break') addInlines(each.children, into)
+    }
+  }
+
+  function addBlocks(blocks: readonly Block[]): void {
+    for (const block of blocks) {
+      if (block.type === 'code') addText(block.text, words)
+      else if (block.type === 'quote') addBlocks(block.blocks)
+      else if (block.type === 'list') for (const item of block.items) addBlocks(item.blocks)
+      else if (block.type === 'table') {
+        for (const cell of block.head) addInlines(cell, heads)
+        for (const row of block.rows) for (const cell of row) addInlines(cell, words)
+      } else if (block.type !== 'rule') addInlines(block.children, words)
+    }
+  }
+
+  addBlocks(tree)
+  return { words, heads }
+}
+
+/** Removes the schemes of e-mail addresses and telephone numbers, and encodings, which only some surfaces write. */
+function squeeze(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/mailto:|tel:/g, '')
+    .replaceAll(/%(?:7E|2A|5F|60|28|29|5B|5D)/gi, (each) => decodeURIComponent(each))
+    .replaceAll(/[\s\p{Cc}\p{Cf}]/gu, '')
 }

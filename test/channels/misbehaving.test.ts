@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fillIn, load } from '../../plugins/kit/conformance/opened-vendor.ts'
-import { channelErrorCodes, createPluginFetch, isPluginError, type Part } from '../../plugins/kit/index.ts'
+import { assertNoSecret, assertSentence } from '../../plugins/kit/conformance/assertions.ts'
+import { setUp } from '../../plugins/kit/conformance/opened-vendor.ts'
+import { channelErrorCodes, isPluginError, parseJson, type Receipt } from '../../plugins/kit/index.ts'
 import { pluginOf, vendors } from './vendors.ts'
 
 const secretText = 'What the agent wrote is nobody’s business but the reader’s.'
@@ -61,113 +62,74 @@ const waits = [
 
 for (const vendor of vendors) {
   for (const [way, open] of Object.entries(vendor.ways)) {
-    test(`${vendor.name} (${way}) understands every answer, however malformed`, async () => {
-      const { plugin, manifest, schema } = await load(pluginOf(vendor))
-      const fakeServer = await open()
-      const { secrets, to } = fakeServer
-      const lines: unknown[][] = []
-      const write = (...line: unknown[]) => void lines.push(line)
-      const signal = new AbortController().signal
-      let answers: (() => Response)[] = []
-      let isHonest = true
+    test(`${vendor.name} (${way}) understands every answer, however malformed`, async (t) => {
       const bodies: unknown[] = []
-
-      async function recorded(response: Response): Promise<Response> {
+      let answers: readonly (() => Response)[] = []
+      const honest = globalThis.fetch
+      // Each answer comes once, and the last one from then on.
+      t.mock.method(globalThis, 'fetch', async (...call: Parameters<typeof fetch>) => {
+        const [next, ...more] = answers
+        if (more.length > 0) answers = more
+        if (next) return next()
+        const response = await honest(...call)
         const text = await response.text()
-        try {
-          bodies.push(JSON.parse(text))
-        } catch {
-          // Some answers are not JSON.
-        }
+        const body = parseJson(text)
+        if (body !== undefined) bodies.push(body)
         return new Response(response.status === 204 ? null : text, response)
-      }
-
-      const provided = await plugin.setup({
-        config: fillIn(schema, fakeServer.config) as never,
-        log: { info: write, warn: write, error: write },
-        fetch: createPluginFetch({
-          fetch: async (...call) => {
-            if (isHonest) return recorded(await globalThis.fetch(...call))
-            const [next, ...more] = answers
-            if (more.length > 0) answers = more
-            return (next as () => Response)()
-          },
-          log: { debug: write },
-          owner: { plugin: plugin.name },
-          signal,
-        }),
-        signal,
       })
-      const channel = provided.channels?.find(({ id }) => manifest.channels?.includes(id))
-      assert.ok(channel?.check !== undefined)
-      const target = channel.target(to)
-      const [part] = channel.render(secretText)
-      const send = () => channel.send(part as Part, { target, key: 'd:1', signal })
-      await send()
-      await channel.check(signal)
+      await using used = await setUp({ plugin: pluginOf(vendor), open })
+      const { channel, vendor: fakeServer, lines } = used
+      const { signal } = new AbortController()
+      await used.send(secretText)
+      await channel.check?.(signal)
       const { badCredential, forbidden, serverError, badGateway, rateLimited } = fakeServer.refusals
       for (const answer of [badCredential, forbidden, serverError, badGateway, rateLimited(1)]) {
         fakeServer.script({ kind: 'answer', answer })
-        await send().catch(() => {})
-      }
-      await fakeServer.close()
-      isHonest = false
-
-      function assertQuiet(text: string) {
-        for (const secret of secrets) assert.ok(!text.includes(secret), `${text} holds a secret`)
+        await used.send(secretText).catch(() => {})
       }
 
-      function assertError(error: unknown) {
-        assert.ok(isPluginError(error), `a PluginError, not ${(error as Error)?.stack ?? error}`)
-        assert.ok((channelErrorCodes as readonly string[]).includes(error.code), error.code)
-        assert.ok(error.message.length <= 500 && !/[\n\r]/.test(error.message), error.message)
-        assertQuiet(error.message)
-        const { retryAfter } = error
-        assert.ok(
-          retryAfter === undefined || (Number.isFinite(retryAfter) && retryAfter >= 0),
-          `${retryAfter}`,
-        )
-      }
-
+      const { secrets } = fakeServer
+      const spoiltBody = spoilt(bodies, secrets[0] ?? 'none').map((value) => JSON.stringify(value))
+      const noJson = fc.constantFrom('', '<html>no</html>', '{"ok":', `${secrets[0]}`, '[[[[')
       const answer = fc.record({
         status: fc.constantFrom(...statuses),
-        body: fc.oneof(
-          {
-            weight: 8,
-            arbitrary: spoilt(bodies, secrets[0] ?? 'none').map((value) => JSON.stringify(value)),
-          },
-          { weight: 1, arbitrary: fc.constantFrom('', '<html>no</html>', '{"ok":', `${secrets[0]}`, '[[[[') },
-        ),
+        body: fc.oneof({ weight: 8, arbitrary: spoiltBody }, { weight: 1, arbitrary: noJson }),
         wait: fc.constantFrom(...waits),
       })
       await fc.assert(
         fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 4 }), async (given) => {
-          const prepare = () => {
-            answers = given.map(({ status, body, wait }) => () => {
-              const headers = {
-                ...(wait !== undefined && { 'retry-after': wait, 'x-ratelimit-reset': wait }),
-              }
-              return new Response(status === 204 ? null : body, { status, headers })
-            })
-          }
-          prepare()
-          try {
-            const receipt = await send()
-            assert.ok(typeof receipt.id === 'string' && receipt.id !== '', 'a receipt has an id')
-            if (receipt.at !== undefined) assert.equal(new Date(receipt.at).toISOString().length, 24)
-          } catch (error) {
-            if (error instanceof assert.AssertionError) throw error
-            assertError(error)
-          }
-          prepare()
+          const prepared = given.map(({ status, body, wait }) => () => {
+            const headers = { ...(wait !== undefined && { 'retry-after': wait, 'x-ratelimit-reset': wait }) }
+            return new Response(status === 204 ? null : body, { status, headers })
+          })
+          answers = prepared
+          await used.send(secretText).then(
+            (receipts) => receipts.forEach(assertReceipt),
+            (error) => assertError(error, secrets),
+          )
+          answers = prepared
           const { detail = '' } = (await channel.check?.(signal)) ?? {}
           // The host redacts the secrets.
           assert.ok(detail.length <= 500, detail)
         }),
         { seed: 7, numRuns: 250 },
       )
-      assertQuiet(JSON.stringify(lines))
-      await provided.close?.()
+      assertNoSecret(lines.join('\n'), secrets)
     })
   }
+}
+
+function assertReceipt(receipt: unknown): void {
+  const { id, at } = receipt as Receipt
+  assert.ok(typeof id === 'string' && id !== '', 'a receipt has an id')
+  if (at !== undefined) assert.equal(new Date(at).toISOString().length, 24)
+}
+
+function assertError(error: unknown, secrets: readonly string[]): void {
+  assert.ok(isPluginError(error), `a PluginError, not ${(error as Error)?.stack ?? error}`)
+  assert.ok((channelErrorCodes as readonly string[]).includes(error.code), error.code)
+  assertSentence(error.message, 'the error’s message')
+  assertNoSecret(error.message, secrets)
+  const { retryAfter = 0 } = error
+  assert.ok(Number.isFinite(retryAfter) && retryAfter >= 0, `${retryAfter}`)
 }

@@ -1,31 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openBed } from '@reveille/kit/fake-server'
 import { createTeamsChannel, type TeamsConfig } from '../../plugins/msteams/channel.ts'
 import { openVendor } from '../../plugins/msteams/fake-server/index.ts'
 
-const life = 3600
 const minute = 60_000
 
 /** Starts a fake Teams with a test clock, which the channel uses too. */
-async function open(change: Partial<TeamsConfig> = {}, fetch = globalThis.fetch) {
+async function open(change: Partial<TeamsConfig> = {}, fetch = globalThis.fetch, tokenLife = 3600) {
   let at = Date.UTC(2026, 10, 21)
   const now = () => at
-  const vendor = await openVendor({ now, tokenLife: life })
+  const vendor = await openVendor({ now, tokenLife })
   const config = { ...(vendor.config as unknown as TeamsConfig), ...change }
-  const channel = createTeamsChannel({ config, fetch, now })
-  const forever = new AbortController().signal
-  async function send(text = 'Hello', to = vendor.to, signal = forever) {
-    return channel.send({ text }, { target: channel.target(to), key: 'd:1', signal })
+  const pass = (ms: number) => {
+    at += ms
   }
-  return {
-    vendor,
-    channel,
-    send,
-    pass(ms: number) {
-      at += ms
-    },
-    [Symbol.asyncDispose]: () => vendor.close(),
-  }
+  return { ...openBed(vendor, createTeamsChannel({ config, fetch, now })), pass }
 }
 
 test('a token is used until five minutes before it expires, and then another one', async () => {
@@ -89,9 +79,12 @@ test('an aborted send leaves others waiting for the token, and the last one to a
     return fetch(url, init)
   }
   await using used = await open({}, slow)
-  const { vendor, send } = used
+  const { vendor, channel, send } = used
   const [first, second] = [new AbortController(), new AbortController()]
-  const sends = [first, second].map(({ signal }) => send('Hello', vendor.to, signal))
+  const target = channel.target(vendor.to)
+  const sends = [first, second].map(({ signal }) =>
+    channel.send({ text: 'Hello' }, { target, key: 'd:1', signal }),
+  )
   const settled = Promise.allSettled(sends)
   const signal = await asked.promise
   first.abort(new DOMException('The deadline is over.', 'TimeoutError'))
@@ -155,18 +148,11 @@ test('an authority that fails, or is not one, has delivered nothing and holds th
 })
 
 test('a short-lived token is used for half of its life', async () => {
-  let at = 0
-  const vendor = await openVendor({ now: () => at, tokenLife: 60 })
-  await using _ = { [Symbol.asyncDispose]: () => vendor.close() }
-  const channel = createTeamsChannel({
-    config: vendor.config as unknown as TeamsConfig,
-    fetch,
-    now: () => at,
-  })
-  const call = { target: channel.target(vendor.to), key: 'd:1', signal: new AbortController().signal }
-  for (const seconds of [0, 29, 31]) {
-    at = seconds * 1000
-    await channel.send({ text: 'Hello' }, call)
+  await using used = await open({}, fetch, 60)
+  const { vendor, send, pass } = used
+  for (const seconds of [0, 29, 2]) {
+    pass(seconds * 1000)
+    await send()
   }
   assert.equal(vendor.tokensIssued(), 2)
 })

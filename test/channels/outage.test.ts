@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { type Channel, PluginError } from '@reveille/kit'
 import { openTestBed, type TestBed } from '../../runtime/dispatch/test-bed.ts'
-import { atEnd } from '../at-end.ts'
-import { openPostOffice, type PostOffice } from './post-office.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -15,25 +14,72 @@ const people = Array.from({ length: 10 }, (_, index) => `person-${index + 1}`)
 
 const recipientOf = (reply: number) => people[reply % people.length] ?? ''
 
-async function openOffices(t: TestContext, ...names: readonly string[]) {
-  let onCall = () => {}
-  const offices: Record<string, PostOffice> = {}
-  for (const name of names) {
-    const office = await openPostOffice(name, () => onCall())
-    atEnd(t, () => office.close())
-    offices[name] = office
+/** A service that stores a message once, by its key. */
+interface Office {
+  /** The stored messages, in order. */
+  readonly messages: { readonly to: string; readonly text: string }[]
+  calls: number
+  /** The number of open calls. */
+  open: number
+  /** The faults of the next calls. */
+  readonly next: Fault[]
+  /** The fault of all other calls. */
+  fault?: Fault | undefined
+}
+type Fault = 'down' | 'hanging' | 'cut once it is stored'
+
+/** `onCall` is called when a call begins and when it ends. */
+function createOffice(
+  id: string,
+  onCall: () => void,
+): { readonly office: Office; readonly channel: Channel } {
+  const office: Office = { messages: [], calls: 0, open: 0, next: [] }
+  const keys = new Set<string>()
+
+  async function call(to: string, text: string, key: string, signal: AbortSignal) {
+    const fault = office.next.shift() ?? office.fault
+    if (fault === 'down') throw new PluginError('Back soon.', { code: 'unavailable', retryable: true })
+    if (fault === 'hanging') await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    else if (!keys.has(key)) office.messages.push({ to, text })
+    if (fault !== 'hanging') keys.add(key)
+    if (fault === undefined) return { id: key }
+    throw new PluginError('cut', { code: 'network', retryable: true, maybeDelivered: true })
   }
-  const channels = Object.fromEntries(names.map((name) => [name, offices[name]?.channel]))
-  const bed = await openTestBed(t, { channels: channels as never })
+
+  const channel: Channel = {
+    id,
+    limits: { part: 1000, unit: 'utf16' },
+    idempotency: { windowMs: 86_400_000 },
+    target: (to) => ({ key: to, kind: 'user' }),
+    render: (markdown) => [{ text: markdown }],
+    async send({ text }, { target, key, signal }) {
+      office.calls += 1
+      office.open += 1
+      onCall()
+      return call(target.key, text, key, signal).finally(() => {
+        office.open -= 1
+        onCall()
+      })
+    },
+  }
+  return { office, channel }
+}
+
+async function openOffices(t: TestContext) {
+  let onCall = () => {}
+  const open = (id: string) => createOffice(id, () => onCall())
+  const [down, hanging, sound] = [open('down'), open('hanging'), open('sound')]
+  const channels = { down: down.channel, hanging: hanging.channel, sound: sound.channel }
+  const bed = await openTestBed(t, { channels })
   onCall = bed.stir
-  return { bed, offices }
+  return { bed, down: down.office, hanging: hanging.office, sound: sound.office }
 }
 
 const stateOf = (bed: TestBed, name: string) =>
   bed.channelStates().find(({ channel }) => channel === name)?.state
 
 /** Returns the messages of each recipient, in the order in which they were stored. */
-function byRecipient({ messages }: PostOffice) {
+function byRecipient({ messages }: Office) {
   return Object.fromEntries(
     people.map((person) => [person, messages.filter(({ to }) => to === person).map(({ text }) => text)]),
   )
@@ -47,13 +93,11 @@ const inOrder = Object.fromEntries(
 )
 
 test('a channel that is down for an hour, and a process that dies meanwhile, lose nothing and delay no other channel', async (t) => {
-  const { bed, offices } = await openOffices(t, 'down', 'hanging', 'sound')
-  const { down, hanging, sound } = offices
-  assert.ok(down && hanging && sound)
+  const { bed, down, hanging, sound } = await openOffices(t)
   // The service recognises by its key a message that it stored before the connection was cut.
-  down.script({ kind: 'cut-after' }, { kind: 'cut-after' })
-  down.always({ kind: 'answer', answer: { status: 503, body: 'Back soon.' } })
-  hanging.always({ kind: 'hang-before' })
+  down.next.push('cut once it is stored', 'cut once it is stored')
+  down.fault = 'down'
+  hanging.fault = 'hanging'
   const began = bed.clock.now()
   await bed.start()
 
@@ -78,12 +122,12 @@ test('a channel that is down for an hour, and a process that dies meanwhile, los
     }
     for (let step = 0; step < batch; step += 1) {
       bed.clock.advance(hour / replies)
-      await bed.until(async () => down.open() === 0 && stateOf(bed, 'down') === 'held')
+      await bed.until(async () => down.open === 0 && stateOf(bed, 'down') === 'held')
     }
   }
   assert.ok(down.messages.length <= 2, 'it was down')
-  assert.ok(down.requests.length < 100, `a channel that is down was called ${down.requests.length} times`)
-  assert.ok(hanging.requests.length < 100, `one that hangs was called ${hanging.requests.length} times`)
+  assert.ok(down.calls < 100, `a channel that is down was called ${down.calls} times`)
+  assert.ok(hanging.calls < 100, `one that hangs was called ${hanging.calls} times`)
   const sent = await bed.deliveries('delivered')
   assert.equal(sent.length, replies)
   for (const { channel, createdAt, endedAt } of sent) {
@@ -91,15 +135,14 @@ test('a channel that is down for an hour, and a process that dies meanwhile, los
   }
   assert.equal((await bed.deliveries('pending')).length, 2 * replies)
 
-  for (const office of [down, hanging]) office.always(undefined)
-  for (const name of ['down', 'hanging']) {
-    const office = offices[name]
+  for (const office of [down, hanging]) office.fault = undefined
+  for (const [name, office] of Object.entries({ down, hanging })) {
     // Hanging calls are ended, and then the longest hold.
     bed.clock.advance(31_000)
-    await bed.until(async () => office?.open() === 0 && stateOf(bed, name) !== 'probing')
+    await bed.until(async () => office.open === 0 && stateOf(bed, name) !== 'probing')
     if (stateOf(bed, name) === 'held') bed.clock.advance(minute)
     await bed.until(async () => stateOf(bed, name) === 'open')
-    await bed.until(async () => office?.messages.length === replies && office.open() === 0)
+    await bed.until(async () => office.messages.length === replies && office.open === 0)
   }
   for (const office of [down, hanging, sound]) assert.deepEqual(byRecipient(office), inOrder)
   assert.ok(bed.clock.now() - began < hour + 4 * minute, 'they come as soon as their channel is back')

@@ -32,12 +32,13 @@ export interface Rule {
   readonly recover?: string
 }
 
-/** Reads the rules, or returns undefined if they are not available. Rate limits are among the errors. */
-export function rulesOf({ name }: Vendor): Rules | undefined {
+/** Reads the rules of a vendor that has some. Rate limits are among the errors. */
+export function rulesOf({ name }: Vendor): Rules {
   const all = specification('vendor-rules') as { channels: Record<string, Rules> } | undefined
   const rules = all?.channels[name]
-  const { shape } = rules?.rate ?? {}
-  if (rules === undefined || shape === undefined) return rules
+  if (rules === undefined) throw new Error(`there are no rules of ${name}`)
+  const { shape } = rules.rate
+  if (shape === undefined) return rules
   const limit = 'json-rpc' in shape ? shape['json-rpc'] : shape
   return { ...rules, errors: [...rules.errors, { ...limit, class: 'rate-limit' }] }
 }

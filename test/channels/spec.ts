@@ -10,43 +10,14 @@ export interface Spec {
   problems(request: FakeServerRequest): string[]
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: descriptions as their vendors publish them
+type Description = any
+
 /** Reads a description in OpenAPI 3.1 or JSON-RPC by its file name, or returns undefined if it is not available. */
 export function openSpec(name: string): Spec | undefined {
-  const document = specification(name)
+  const document: Description = specification(name)
   if (document === undefined) return undefined
-  return 'paths' in document ? openHttpSpec(document as unknown as OpenApi) : openRpcSpec(document)
-}
-
-interface OpenApi {
-  readonly servers?: readonly { readonly url: string }[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  readonly components?: {
-    readonly parameters?: Readonly<Record<string, Parameter>>
-    readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>
-  }
-}
-
-interface Operation {
-  readonly parameters?: readonly (Parameter | Reference)[]
-  readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, object>> }
-  readonly security?: readonly Readonly<Record<string, unknown>>[]
-}
-
-interface Parameter {
-  readonly name: string
-  readonly in: 'path' | 'query' | 'header' | 'cookie'
-  readonly required?: boolean
-}
-
-interface Reference {
-  readonly $ref: string
-}
-
-interface SecurityScheme {
-  readonly type: string
-  readonly scheme?: string
-  readonly in?: string
-  readonly name?: string
+  return 'paths' in document ? openHttpSpec(document) : openRpcSpec(document)
 }
 
 interface Route {
@@ -55,20 +26,20 @@ interface Route {
   readonly names: readonly string[]
   /** Number of literal segments of the path; of two matching paths, the more exact one counts. */
   readonly literals: number
-  readonly operation: Operation
-  readonly parameters: readonly { readonly parameter: Parameter; readonly pointer: string }[]
+  readonly operation: Description
+  readonly parameters: readonly { readonly parameter: Description; readonly pointer: string }[]
   readonly pointer: string
 }
 
-function openHttpSpec(document: OpenApi): Spec {
+function openHttpSpec(document: Description): Spec {
   const check = createChecks(document)
   const base = new URL(document.servers?.[0]?.url ?? 'http://vendor').pathname.replace(/\/$/, '')
   const routes = routesOf(document)
 
-  function securityProblems({ security = [] }: Operation, request: FakeServerRequest): string[] {
+  function securityProblems({ security = [] }: Description, request: FakeServerRequest): string[] {
     return security
-      .flatMap((each) => Object.keys(each))
-      .flatMap((name) => {
+      .flatMap((each: object) => Object.keys(each))
+      .flatMap((name: string) => {
         const scheme = document.components?.securitySchemes?.[name]
         const given = request.headers['authorization'] ?? ''
         if (scheme?.type === 'http') return /^Bearer \S+$/.test(given) ? [] : ['it has no bearer token']
@@ -77,10 +48,8 @@ function openHttpSpec(document: OpenApi): Spec {
       })
   }
 
-  function bodyProblems(
-    { operation: { requestBody }, pointer }: Route,
-    request: FakeServerRequest,
-  ): string[] {
+  function bodyProblems({ operation, pointer }: Route, request: FakeServerRequest): string[] {
+    const { requestBody } = operation
     if (requestBody === undefined)
       return /^(\{\})?$/.test(request.text) ? [] : ['it has a body, and may have none']
     if (request.text === '') return requestBody.required ? ['it has no body'] : []
@@ -102,15 +71,15 @@ function openHttpSpec(document: OpenApi): Spec {
       const values = route.pattern.exec(path)?.slice(1) ?? []
       const inPath = Object.fromEntries(route.names.map((name, index) => [name, values[index]]))
       const parameters = route.parameters.flatMap(({ parameter, pointer }) => {
-        const { name, required = false } = parameter
-        const value = {
+        const { name, required = false, in: place } = parameter
+        const all: Readonly<Record<string, string | undefined>> = {
           path: inPath[name],
           query: request.query.get(name) ?? undefined,
           header: request.headers[name.toLowerCase()],
-          cookie: undefined,
-        }[parameter.in]
-        if (value !== undefined) return check('texts', `${pointer}/schema`, value, `${parameter.in} ${name}`)
-        return required ? [`it has no ${parameter.in} ${name}`] : []
+        }
+        const value = all[place]
+        if (value !== undefined) return check('texts', `${pointer}/schema`, value, `${place} ${name}`)
+        return required ? [`it has no ${place} ${name}`] : []
       })
       const known = new Set(route.parameters.map(({ parameter }) => parameter.name))
       const unknown = [...request.query.keys()].filter((name) => !known.has(name))
@@ -126,50 +95,43 @@ function openHttpSpec(document: OpenApi): Spec {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete']
 
-function routesOf(document: OpenApi): Route[] {
-  return Object.entries(document.paths).flatMap(([template, item]) =>
-    methods.flatMap((method) => {
-      const operation = item[method] as Operation | undefined
+function routesOf(document: Description): Route[] {
+  return Object.entries<Description>(document.paths).flatMap(([template, item]) => {
+    const segments = template.split('/')
+    const source = segments.map((segment) =>
+      segment
+        .split(/\{[^}]+\}/)
+        .map(literally)
+        .join('([^/]+)'),
+    )
+    const common = {
+      pattern: new RegExp(`^${source.join('/')}$`),
+      names: [...template.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name),
+      literals: segments.filter((segment) => !segment.includes('{')).length,
+    }
+    const pointer = `#/paths/${step(template)}`
+    const ofPath = parametersOf(document, item, pointer)
+    return methods.flatMap((method) => {
+      const operation = item[method]
       if (operation === undefined) return []
-      const segments = template.split('/')
-      const names = [...template.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name)
-      const source = segments.map((segment) =>
-        segment
-          .split(/\{[^}]+\}/)
-          .map(literally)
-          .join('([^/]+)'),
-      )
-      const pointer = `#/paths/${step(template)}`
-      const ofPath = (item['parameters'] ?? []) as Operation['parameters']
-      return [
-        {
-          method: method.toUpperCase(),
-          pattern: new RegExp(`^${source.join('/')}$`),
-          names,
-          literals: segments.filter((segment) => !segment.includes('{')).length,
-          operation,
-          parameters: [
-            ...parametersOf(document, ofPath, pointer),
-            ...parametersOf(document, operation.parameters, `${pointer}/${method}`),
-          ],
-          pointer: `${pointer}/${method}`,
-        },
-      ]
-    }),
-  )
+      const own = `${pointer}/${method}`
+      const parameters = [...ofPath, ...parametersOf(document, operation, own)]
+      return [{ ...common, method: method.toUpperCase(), operation, parameters, pointer: own }]
+    })
+  })
 }
 
 /** The headers whose descriptions are to be ignored, as OpenAPI says. */
 const ignored = ['accept', 'content-type', 'authorization']
 
 function parametersOf(
-  document: OpenApi,
-  given: Operation['parameters'] = [],
+  document: Description,
+  { parameters = [] }: Description,
   pointer: string,
 ): Route['parameters'] {
-  const all = given.map((each, index) => {
-    if (!('$ref' in each)) return { parameter: each, pointer: `${pointer}/parameters/${index}` }
-    const parameter = document.components?.parameters?.[each.$ref.split('/').at(-1) ?? '']
+  const all: Route['parameters'] = parameters.map((each: Description, index: number) => {
+    if (each.$ref === undefined) return { parameter: each, pointer: `${pointer}/parameters/${index}` }
+    const parameter = document.components?.parameters?.[each.$ref.split('/').at(-1)]
     if (parameter === undefined) throw new Error(`${each.$ref} is not there`)
     return { parameter, pointer: each.$ref }
   })
@@ -177,13 +139,12 @@ function parametersOf(
 }
 
 /** Reads a description with one method for each definition; the daemon takes all of them at one path. */
-function openRpcSpec(document: Readonly<Record<string, unknown>>): Spec {
+function openRpcSpec(document: Description): Spec {
   const check = createChecks(document)
-  const definitions = document['$defs'] as Readonly<Record<string, unknown>>
   return {
     problems({ json }) {
       const { method } = (json ?? {}) as { method?: unknown }
-      if (typeof method !== 'string' || !(method in definitions)) return [`${method} is no method`]
+      if (typeof method !== 'string' || !(method in document.$defs)) return [`${method} is no method`]
       return check('values', `#/$defs/${step(method)}`, json, 'body')
     },
   }

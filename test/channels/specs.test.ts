@@ -1,13 +1,13 @@
 /** Tests that the requests of the channels and the answers of their fake servers conform to the vendors' published descriptions. */
 
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { load, type OpenVendor, setUp } from '../../plugins/kit/conformance/opened-vendor.ts'
 import { withOtherCredentials } from '../../plugins/kit/conformance/refusals.ts'
 import type { FakeServerRequest } from '../../plugins/kit/fake-server/index.ts'
 import { isPluginError, type PluginError } from '../../plugins/kit/index.ts'
-import { answersOf, isAnswerOf, type Rule, type Rules, rulesOf } from './rules.ts'
+import { answersOf, isAnswerOf, type Rule, rulesOf } from './rules.ts'
 import { openSpec, type Spec } from './spec.ts'
 import { type Body, pluginOf, type Vendor, vendors } from './vendors.ts'
 
@@ -40,9 +40,8 @@ if (absent) test.skip('the vendors’ descriptions are not at hand')
 
 for (const vendor of absent ? [] : vendors) {
   for (const [way, open] of Object.entries(vendor.ways)) {
-    test(`${vendor.name} (${way}): requests conform to the vendor’s description`, async (t) => {
-      const check = openChecks(t, vendor)
-      if (check === undefined) return
+    test(`${vendor.name} (${way}): requests conform to the vendor’s description`, async () => {
+      const check = (request: FakeServerRequest) => violationsOf(request, vendor)
       await using used = await setUp({ plugin: pluginOf(vendor), open })
       const { channel, vendor: fakeServer } = used
       // This tests the form of a message, not whether the vendor takes it.
@@ -71,10 +70,9 @@ for (const vendor of absent ? [] : vendors) {
   }
 
   const open = Object.values(vendor.ways)[0] as Vendor['ways'][string]
+  const rules = rulesOf(vendor)
 
-  test(`${vendor.name}: each answer in the vendor’s rules is understood`, async (t) => {
-    const rules = openRules(t, vendor)
-    if (rules === undefined) return
+  test(`${vendor.name}: each answer in the vendor’s rules is understood`, async () => {
     await using used = await setUp({ plugin: pluginOf(vendor), open })
     const mistaken: unknown[] = []
     const { taken = {} } = vendor
@@ -94,9 +92,7 @@ for (const vendor of absent ? [] : vendors) {
     assert.deepEqual([...seen], Object.keys(taken))
   })
 
-  test(`${vendor.name}: the fake server refuses what the vendor refuses, in its words`, async (t) => {
-    const rules = openRules(t, vendor)
-    if (rules === undefined) return
+  test(`${vendor.name}: the fake server refuses what the vendor refuses, in its words`, async () => {
     await using used = await setUp({ plugin: pluginOf(vendor), open })
     const { vendor: fakeServer } = used
     await used.send('A short text.')
@@ -127,9 +123,7 @@ for (const vendor of absent ? [] : vendors) {
     }
   })
 
-  test(`${vendor.name}: addresses conform to the vendor’s rules`, async (t) => {
-    const rules = openRules(t, vendor)
-    if (rules === undefined) return
+  test(`${vendor.name}: addresses conform to the vendor’s rules`, async () => {
     await using used = await setUp({ plugin: pluginOf(vendor), open })
     const patterns = rules.to.map(({ pattern }) => new RegExp(pattern))
     const isKnown = (address: string) => patterns.some((pattern) => pattern.test(address))
@@ -153,25 +147,13 @@ for (const vendor of absent ? [] : vendors) {
 /** The compiled descriptions. */
 const specs = new Map<string, Spec | undefined>()
 
-/** Returns a function that lists violations, or undefined, and skips the test, if the descriptions are not available. */
-function openChecks(t: TestContext, vendor: Vendor): ((request: FakeServerRequest) => string[]) | undefined {
-  const rules = openRules(t, vendor)
-  return (
-    rules &&
-    ((request) => {
-      const described = vendor.description(request)
-      if (described === undefined) return []
-      const { name, path = request.path } = described
-      if (!specs.has(name)) specs.set(name, openSpec(name))
-      return specs.get(name)?.problems({ ...request, path }) ?? [`there is no description ${name}`]
-    })
-  )
-}
-
-function openRules(t: TestContext, vendor: Vendor): Rules | undefined {
-  const rules = rulesOf(vendor)
-  if (rules === undefined) t.skip('the vendors’ descriptions are not at hand')
-  return rules
+/** Lists what a request violates of its description. */
+function violationsOf(request: FakeServerRequest, vendor: Vendor): string[] {
+  const described = vendor.description(request)
+  if (described === undefined) return []
+  const { name, path = request.path } = described
+  if (!specs.has(name)) specs.set(name, openSpec(name))
+  return specs.get(name)?.problems({ ...request, path }) ?? [`there is no description ${name}`]
 }
 
 function isTakenFor(kind: Rule['class'], error: PluginError, { channel }: OpenVendor): boolean {

@@ -2,7 +2,9 @@
 
 import * as discord from '../../plugins/discord/fake-server/index.ts'
 import * as imessage from '../../plugins/imessage/fake-server/index.ts'
+import type { VendorSetup } from '../../plugins/kit/conformance/opened-vendor.ts'
 import type { FakeServerRequest, FakeVendor } from '../../plugins/kit/fake-server/index.ts'
+import type { Part } from '../../plugins/kit/index.ts'
 import * as mattermost from '../../plugins/mattermost/fake-server/index.ts'
 import * as msteams from '../../plugins/msteams/fake-server/index.ts'
 import * as signal from '../../plugins/signal/fake-server/index.ts'
@@ -15,6 +17,8 @@ export interface Vendor {
   readonly name: string
   /** The ways in which the channel writes to the vendor. */
   readonly ways: Readonly<Record<string, () => Promise<FakeVendor>>>
+  /** Returns what a person reads of a part. */
+  visibleText(part: Part): string
   /** Addresses of other kinds than the fake server's own: a person, a group. */
   readonly addresses: readonly string[]
   /** Returns the description of a request; undefined if there is none. */
@@ -45,6 +49,7 @@ const unreached =
 export const vendors: readonly Vendor[] = [
   {
     name: 'telegram',
+    visibleText: telegram.visibleText,
     ways: {
       HTML: () => telegram.openVendor(),
       'rich Markdown': () => configured(telegram.openVendor(), { format: 'rich' }),
@@ -59,6 +64,7 @@ export const vendors: readonly Vendor[] = [
   },
   {
     name: 'discord',
+    visibleText: discord.visibleText,
     ways: { Markdown: () => discord.openVendor() },
     addresses: ['user:1500000000000000001', '1400000000000000002'],
     description: () => ({ name: 'discord' }),
@@ -68,6 +74,7 @@ export const vendors: readonly Vendor[] = [
   },
   {
     name: 'slack',
+    visibleText: slack.visibleText,
     ways: {
       Markdown: () => slack.openVendor(),
       mrkdwn: () => slack.openVendor({ format: 'mrkdwn' }),
@@ -84,6 +91,7 @@ export const vendors: readonly Vendor[] = [
   },
   {
     name: 'mattermost',
+    visibleText: mattermost.visibleText,
     ways: { Markdown: () => mattermost.openVendor() },
     addresses: ['@ada', `user:${'p'.repeat(26)}`],
     description: () => ({ name: 'mattermost' }),
@@ -93,6 +101,7 @@ export const vendors: readonly Vendor[] = [
   },
   {
     name: 'whatsapp',
+    visibleText: whatsapp.visibleText,
     ways: {
       'free text': () => whatsapp.openVendor(),
       template: async () => {
@@ -112,6 +121,7 @@ export const vendors: readonly Vendor[] = [
   },
   {
     name: 'signal',
+    visibleText: signal.visibleText,
     ways: { 'JSON-RPC': () => signal.openVendor(), REST: () => signal.openRestVendor() },
     addresses: [`uuid:${signal.people.ada.uuid}`, `group:${signal.groups.crew.id}`, 'username:ada.01'],
     // Only sending is described for JSON-RPC.
@@ -127,6 +137,7 @@ export const vendors: readonly Vendor[] = [
   },
   {
     name: 'imessage',
+    visibleText: imessage.visibleText,
     ways: { BlueBubbles: () => imessage.openVendor() },
     addresses: ['ada@example.org', 'chat_guid:iMessage;+;chat100200300', 'sms:+15550100001'],
     // Looking up a chat by its id is not described.
@@ -138,6 +149,7 @@ export const vendors: readonly Vendor[] = [
   },
   {
     name: 'msteams',
+    visibleText: msteams.visibleText,
     ways: { Markdown: () => msteams.openVendor() },
     addresses: ['user:5b649834-7412-4cce-9e69-176e95a394f5', '19:meeting_group00000000000000@thread.v2'],
     description: ({ path }) => ({ name: 'msteams', path: path.replace(/^\/(teams|authority)\//, '/') }),
@@ -147,6 +159,20 @@ export const vendors: readonly Vendor[] = [
     taken: { '': unreached },
   },
 ]
+
+export interface Surface extends VendorSetup, Pick<Vendor, 'name' | 'visibleText'> {}
+
+/** The markups that replies are written in: that of each vendor, and Slack's older one. */
+export const surfaces: readonly Surface[] = vendors.flatMap((vendor) =>
+  Object.entries(vendor.ways)
+    .slice(0, vendor.name === 'slack' ? 2 : 1)
+    .map(([way, open]) => ({
+      name: `${vendor.name} (${way})`,
+      plugin: pluginOf(vendor),
+      open,
+      visibleText: vendor.visibleText,
+    })),
+)
 
 export function pluginOf({ name }: Vendor): URL {
   return new URL(`../../plugins/${name}/index.ts`, import.meta.url)

@@ -43,8 +43,8 @@ export default definePlugin<{ folder: string }>({
       runners: [
         {
           id: 'mortal',
-          async run({ runId, attempt, prompt }) {
-            note(askedFile, { runId, attempt })
+          async run({ runId, attempt, prompt, history }) {
+            note(askedFile, { runId, attempt, history: history.map(({ role, text }) => `${role}: ${text}`) })
             reach('asked')
             return { reply: `first part of ${prompt.length}|second part` }
           },
