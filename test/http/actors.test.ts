@@ -36,28 +36,27 @@ const files = {
 }
 
 type Kept = Readonly<Record<string, unknown>>
+type Asked = readonly [path: string, payload?: object]
+type Page = { readonly items: readonly Kept[] }
 
 interface Action {
-  /** The operation of the API. */
-  readonly does: keyof typeof routes
   /** The address and the body. */
-  readonly asks: (gateway: Installation) => Promise<readonly [path: string, payload?: object]>
+  readonly asks: Asked | ((gateway: Installation) => Promise<Asked>)
   /** The event in the log that says what was done, beside that of every action. */
   readonly logs?: string
-  /** The record, and its field that has the name. `order`: the newest order of a run. */
+  /** Returns the actor that the changed record names. */
   readonly keeps?: (gateway: Installation, answer: Kept, path: string) => Promise<unknown>
 }
 
-const runOf = async ({ post, read }: Installation, endpoint: string, state: string): Promise<string> => {
+async function runOf({ post, read }: Installation, endpoint: string, state: string): Promise<string> {
   const { body } = await post(`/hooks/${endpoint}`, {})
   const id = String(body['runId'])
-  await until(
-    async () => (await read<Kept>(`/api/runs/${id}`))['state'] === state || undefined,
-    `${endpoint} to be ${state}`,
-  )
+  const isThere = async () => (await read<Kept>(`/api/runs/${id}`))['state'] === state || undefined
+  await until(isThere, `${endpoint} to be ${state}`)
   return id
 }
-const parkedDelivery = async (gateway: Installation): Promise<string> => {
+
+async function parkedDelivery(gateway: Installation): Promise<string> {
   const run = await runOf(gateway, 'nobody', 'succeeded')
   return until(async () => {
     const { deliveries } = await gateway.read<{ deliveries: Kept[] }>(`/api/runs/${run}`)
@@ -66,136 +65,127 @@ const parkedDelivery = async (gateway: Installation): Promise<string> => {
 }
 /** The delivery that an order about many was about. */
 let parked = ''
-const requestOf = async ({ post }: Installation) => String((await post('/hooks/plain', {})).body['requestId'])
-const byOf = async ({ read }: Installation, path: string, field = 'by') => (await read<Kept>(path))[field]
-const orderOf = (order: string) => async (gateway: Installation, _answer: Kept, path: string) => {
-  const id = path.split('/')[3] ?? ''
-  const found = /^[0-9a-f-]{36}$/.test(id) ? id : await newestRun(gateway, order)
-  const { orders = [] } = await gateway.read<{ orders?: Kept[] }>(`/api/runs/${found}`)
-  return orders.at(-1)?.['order'] === order ? orders.at(-1)?.['by'] : undefined
-}
-/** The runs that orders about many were about. */
-const newestRun = async ({ read }: Installation, order: string) => {
-  const endpoint = order === 'retry' ? 'fails' : 'costly'
-  const { items } = await read<{ items: { id: string }[] }>(`/api/runs?endpoint=${endpoint}&limit=1`)
-  return items[0]?.id
-}
-/** The issue about the runner that fails. */
-const ofIssue = async ({ read }: Installation, more = {}): Promise<object> => {
-  const key = await until(async () => {
-    const { items } = await read<{ items: { key: string }[] }>('/api/issues')
-    return items.find(({ key }) => key.startsWith('RUNNER_FAILS'))?.key
-  }, 'the issue about the runner')
-  return { key, ...more }
-}
+/** The key of the issue that was muted. */
 let muted = ''
 
-const actions: readonly Action[] = [
-  {
-    does: 'setRoute',
-    asks: async () => ['/api/route', { channel: 'board', to: 'team' }],
+const newest = async ({ read }: Installation, list: string) =>
+  (await read<Page>(`/api/${list}&limit=1`)).items[0]
+const requestOf = async ({ post }: Installation) => String((await post('/hooks/plain', {})).body['requestId'])
+
+/** Reads the actor of a record. */
+const by =
+  (path: (answer: Kept, gateway: Installation) => string): Action['keeps'] =>
+  async (gateway, answer) =>
+    (await gateway.read<Kept>(`/api/${path(answer, gateway)}`))['by']
+
+/** Reads the actor of the newest order of a run: the one in the address, or the one that an order about many was about. */
+const byOfOrder =
+  (order: string): Action['keeps'] =>
+  async (gateway, _answer, path) => {
+    const [, , , id = ''] = path.split('/')
+    const endpoint = order === 'retry' ? 'fails' : 'costly'
+    const run = /^[0-9a-f-]{36}$/.test(id) ? id : (await newest(gateway, `runs?endpoint=${endpoint}`))?.['id']
+    const { orders = [] } = await gateway.read<{ orders?: Kept[] }>(`/api/runs/${run}`)
+    return orders.at(-1)?.['order'] === order ? orders.at(-1)?.['by'] : undefined
+  }
+
+/** The issue about the runner that fails. */
+const issueOf = ({ read }: Installation) =>
+  until(async () => {
+    const { items } = await read<{ items: { key: string }[] }>('/api/issues')
+    const found = items.find(({ key }) => key.startsWith('RUNNER_FAILS'))
+    return found && { key: found.key }
+  }, 'the issue about the runner')
+
+const actions: Readonly<Partial<Record<keyof typeof routes, Action>>> = {
+  setRoute: {
+    asks: ['/api/route', { channel: 'board', to: 'team' }],
     logs: 'route-set',
-    keeps: (gateway) => byOf(gateway, '/api/route'),
+    keeps: by(() => 'route'),
   },
-  {
-    does: 'sendDelivery',
-    asks: async () => ['/api/deliveries', { channel: 'board', to: 'team', text: 'hello' }],
+  sendDelivery: {
+    asks: ['/api/deliveries', { channel: 'board', to: 'team', text: 'hello' }],
     logs: 'delivery-send-asked',
-    keeps: (gateway, { deliveryId }) => byOf(gateway, `/api/deliveries/${deliveryId}`),
+    keeps: by(({ deliveryId }) => `deliveries/${deliveryId}`),
   },
-  {
-    does: 'replayDelivery',
+  replayDelivery: {
     asks: async (gateway) => [`/api/deliveries/${await parkedDelivery(gateway)}/replay`],
     logs: 'delivery-replay-asked',
-    keeps: (gateway, { deliveryId }) => byOf(gateway, `/api/deliveries/${deliveryId}`),
+    keeps: by(({ deliveryId }) => `deliveries/${deliveryId}`),
   },
-  {
-    does: 'replayDeliveries',
-    asks: async (gateway) => {
+  replayDeliveries: {
+    async asks(gateway) {
       parked = await parkedDelivery(gateway)
       return ['/api/deliveries/replay', { channel: 'board' }]
     },
     logs: 'delivery-replay-asked',
     // The newest delivery may be that of a heartbeat that has shown the run's summary.
-    keeps: (gateway) => byOf(gateway, `/api/deliveries/${parked}`),
+    keeps: by(() => `deliveries/${parked}`),
   },
-  {
-    does: 'cancelRun',
+  cancelRun: {
     asks: async (gateway) => [`/api/runs/${await runOf(gateway, 'waits', 'running')}/cancel`],
     logs: 'run-cancel-asked',
-    keeps: orderOf('cancel'),
+    keeps: byOfOrder('cancel'),
   },
-  {
-    does: 'retryRun',
+  retryRun: {
     asks: async (gateway) => [`/api/runs/${await runOf(gateway, 'fails', 'failed')}/retry`],
     logs: 'run-retry-asked',
-    keeps: orderOf('retry'),
+    keeps: byOfOrder('retry'),
   },
-  {
-    does: 'retryRuns',
-    asks: async (gateway) => {
+  retryRuns: {
+    async asks(gateway) {
       await runOf(gateway, 'fails', 'failed')
       return ['/api/runs/retry', { state: 'failed' }]
     },
     logs: 'run-retry-asked',
-    keeps: orderOf('retry'),
+    keeps: byOfOrder('retry'),
   },
-  {
-    does: 'reload',
-    asks: async (gateway) => {
+  reload: {
+    async asks(gateway) {
       await runOf(gateway, 'costly', 'succeeded')
       await runOf(gateway, 'costly', 'parked')
       await gateway.write('reveille.yaml', yaml(100))
       return ['/api/reload']
     },
-    keeps: (gateway) => byOf(gateway, '/api/generations/2'),
+    keeps: by(() => 'generations/2'),
   },
-  {
-    does: 'resumeRun',
-    asks: async (gateway) => [`/api/runs/${await newestRun(gateway, 'resume')}/resume`],
+  resumeRun: {
+    asks: async (gateway) => [`/api/runs/${(await newest(gateway, 'runs?endpoint=costly'))?.['id']}/resume`],
     logs: 'run-resume-asked',
-    keeps: orderOf('resume'),
+    keeps: byOfOrder('resume'),
   },
-  {
-    does: 'rollBack',
-    asks: async () => ['/api/generations/1/rollback'],
-    keeps: (gateway) => byOf(gateway, '/api/generations/1'),
-  },
-  {
-    does: 'resumeRuns',
-    asks: async (gateway) => {
+  rollBack: { asks: ['/api/generations/1/rollback'], keeps: by(() => 'generations/1') },
+  resumeRuns: {
+    async asks(gateway) {
       await runOf(gateway, 'costly', 'parked')
       await gateway.ask('/api/reload', { method: 'POST' })
       return ['/api/runs/resume', {}]
     },
     logs: 'run-resume-asked',
-    keeps: orderOf('resume'),
+    keeps: byOfOrder('resume'),
   },
-  {
-    does: 'replayRequest',
+  replayRequest: {
     asks: async (gateway) => [`/api/requests/${await requestOf(gateway)}/replay`, {}],
     logs: 'request-replay-asked',
-    keeps: (gateway, { requestId }) => byOf(gateway, `/api/requests/${requestId}`),
+    keeps: by(({ requestId }) => `requests/${requestId}`),
   },
-  {
-    does: 'replayRequests',
-    asks: async (gateway) => {
+  replayRequests: {
+    async asks(gateway) {
       await requestOf(gateway)
       return ['/api/requests/replay', { filter: { endpoint: 'plain' } }]
     },
     logs: 'replay-job-begun',
-    keeps: async (gateway, { job }) => {
-      await until(
-        async () => (await byOf(gateway, `/api/jobs/${job}`, 'state')) === 'done' || undefined,
-        'the end of the job',
-      )
-      const { items } = await gateway.read<{ items: Kept[] }>('/api/requests?endpoint=plain&limit=1')
-      return items[0]?.['by'] === (await byOf(gateway, `/api/jobs/${job}`)) ? items[0]?.['by'] : undefined
+    async keeps(gateway, { job }) {
+      const ended = await until(async () => {
+        const found = await gateway.read<Kept>(`/api/jobs/${job}`)
+        return found['state'] === 'done' ? found : undefined
+      }, 'the end of the job')
+      const request = await newest(gateway, 'requests?endpoint=plain')
+      return request?.['by'] === ended['by'] ? ended['by'] : undefined
     },
   },
-  {
-    does: 'cancelJob',
-    asks: async (gateway) => {
+  cancelJob: {
+    async asks(gateway) {
       for (let count = 0; count < 5; count += 1) await requestOf(gateway)
       const payload = JSON.stringify({ filter: { endpoint: 'plain' }, deliverAgain: true })
       const { body } = await gateway.ask('/api/requests/replay', { method: 'POST', payload })
@@ -203,42 +193,36 @@ const actions: readonly Action[] = [
     },
     logs: 'replay-job-cancelled',
   },
-  {
-    does: 'forgetRequests',
-    asks: async (gateway) => {
-      const { items } = await gateway.read<{ items: { id: string }[] }>(
-        '/api/requests?endpoint=nobody&limit=1',
-      )
-      return ['/api/requests/forget', { ids: [items[0]?.id] }]
+  forgetRequests: {
+    async asks(gateway) {
+      const request = await newest(gateway, 'requests?endpoint=nobody')
+      return ['/api/requests/forget', { ids: [request?.['id']] }]
     },
     logs: 'requests-forgotten',
-    keeps: async (gateway) => {
-      const { items } = await gateway.read<{ items: Kept[] }>('/api/requests?endpoint=nobody&limit=1')
-      return items[0]?.['forgottenBy']
-    },
+    keeps: async (gateway) => (await newest(gateway, 'requests?endpoint=nobody'))?.['forgottenBy'],
   },
-  {
-    does: 'muteIssue',
-    asks: async (gateway) => ['/api/issues/mute', await ofIssue(gateway)],
+  muteIssue: {
+    async asks(gateway) {
+      const issue = await issueOf(gateway)
+      muted = issue.key
+      return ['/api/issues/mute', issue]
+    },
     logs: 'issue-muted',
   },
-  { does: 'reopenIssue', asks: async () => ['/api/issues/reopen', { key: muted }], logs: 'issue-reopened' },
-  {
-    does: 'resolveIssue',
-    asks: async (gateway) => ['/api/issues/resolve', await ofIssue(gateway)],
+  reopenIssue: { asks: async () => ['/api/issues/reopen', { key: muted }], logs: 'issue-reopened' },
+  resolveIssue: {
+    asks: async (gateway) => ['/api/issues/resolve', await issueOf(gateway)],
     logs: 'issue-resolved',
   },
-  {
-    does: 'saveMapping',
-    asks: async () => [
+  saveMapping: {
+    asks: [
       '/api/mappings',
       { file: 'saved.yaml', mapping: '{ id: saved, match: { path: saved }, message: hello }' },
     ],
-    keeps: async ({ gateway, ...more }) =>
-      byOf({ gateway, ...more }, `/api/generations/${gateway.current().generation}`),
+    keeps: by((_, { gateway }) => `generations/${gateway.current().generation}`),
   },
-  { does: 'tryRequest', asks: async () => ['/api/try', { endpoint: 'plain', payload: '{}' }] },
-]
+  tryRequest: { asks: ['/api/try', { endpoint: 'plain', payload: '{}' }] },
+}
 
 /** They change nothing but who is signed in. */
 const ofSignIns = ['signIn', 'signOut']
@@ -247,30 +231,29 @@ test('whatever an operator does names its actor, in the log and on the record th
   const changing = Object.entries<RouteDeclaration>(routes).filter(
     ([name, { method }]) => method !== 'GET' && !ofSignIns.includes(name),
   )
-  assert.deepEqual(
-    actions.map(({ does }) => does).sort(),
-    changing.map(([name]) => name).sort(),
-    'the table has each action',
-  )
+  const named = changing.map(([name]) => name)
+  assert.deepEqual(Object.keys(actions).sort(), named.sort(), 'the table has each action')
   const gateway = await install(t, files)
-  for (const { does, asks, logs, keeps } of actions) {
+  for (const [does, { asks, logs, keeps }] of Object.entries(actions)) {
     await t.test(does, async () => {
-      const [path, payload] = await asks(gateway)
-      const seen = (event: string) => gateway.lines(event).length
-      const before = logs === undefined ? 0 : seen(logs)
+      const [path, payload] = typeof asks === 'function' ? await asks(gateway) : asks
+      const before = logs === undefined ? 0 : gateway.lines(logs).length
       const { status, body, text } = await gateway.ask(path, {
-        method: routes[does].method as 'POST',
+        method: routes[does as keyof typeof actions].method as 'POST',
         headers: { authorization: `Bearer ${token}` },
         ...(payload && { payload: JSON.stringify(payload) }),
       })
       assert.ok(status === 200 || status === 202, `${status} ${text}`)
       const line = await gateway.line('admin-action', ({ action }) => action === does)
       assert.deepEqual([line['by'], line['status']], [actor, status])
-      if (does === 'muteIssue') muted = String(body['key'])
       if (logs !== undefined) {
-        const lines = gateway.lines(logs).slice(before)
-        assert.ok(lines.length > 0, `it logs ${logs}`)
-        assert.deepEqual([...new Set(lines.map(({ by }) => by))], [actor])
+        const actors = new Set(
+          gateway
+            .lines(logs)
+            .slice(before)
+            .map((each) => each['by']),
+        )
+        assert.deepEqual([...actors], [actor], `${logs} is logged`)
       }
       if (keeps) assert.equal(await keeps(gateway, body, path), actor)
     })

@@ -64,30 +64,19 @@ test('the senders that the page lists get their challenges answered and their ev
     await assertTaken('okta', { authorization: `Bearer ${oktaToken}` })
   })
 
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const signedByX = (text: string) => ({
+    'x-twitter-webhooks-signature': `sha256=${digest(text, 'sha256', 'base64')}`,
+  })
   await t.test('X signs a challenge of a GET, which has no body', async () => {
     const { status, body } = await ask('x?crc_token=c7sLk-4_A%3D&nonce=1')
     const right = `sha256=${digest('c7sLk-4_A=', 'sha256', 'base64')}`
     assert.deepEqual([status, body], [200, { response_token: right }])
-    await assertTaken('x', {
-      'x-twitter-webhooks-signature': `sha256=${digest(event, 'sha256', 'base64')}`,
-    })
+    await assertTaken('x', signedByX(event))
     for (const token of [event, 'text=hello', 'a b', '"a"', '', 'a'.repeat(257)])
       assert.equal((await ask(`x?crc_token=${encodeURIComponent(token)}`)).status, 405, token)
     for (const token of ['text', '42', 'true', 'lamp='])
-      assert.equal(
-        (
-          await post(
-            'x',
-            {
-              'content-type': 'application/x-www-form-urlencoded',
-              'x-twitter-webhooks-signature': `sha256=${digest(token, 'sha256', 'base64')}`,
-            },
-            token,
-          )
-        ).status,
-        401,
-        token,
-      )
+      assert.equal((await post('x', { ...form, ...signedByX(token) }, token)).status, 401, token)
   })
 
   await t.test('Trello asks by HEAD', async () => {

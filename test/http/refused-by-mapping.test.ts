@@ -92,11 +92,9 @@ test('after the repair one bulk replay does each of them once, and a second one 
   assert.deepEqual([early.total, early.failed], [1, 1], 'it is refused again while nothing is repaired')
 
   await repair(installed)
-  const order = {
-    method: 'POST',
-    payload: JSON.stringify({ filter: { outcome: 'refused' }, dryRun: true }),
-  } as const
-  assert.equal((await ask('/api/requests/replay', order)).body['total'], ids.length)
+  const payload = JSON.stringify({ filter: { outcome: 'refused' }, dryRun: true })
+  const counted = await ask('/api/requests/replay', { method: 'POST', payload })
+  assert.equal(counted.body['total'], ids.length)
   const dry = await ask(`/api/requests/${ids[0]}/replay`, { method: 'POST', payload: '{"dryRun":true}' })
   assert.equal((dry.body['decision'] as { outcome: string }).outcome, 'accepted')
 
@@ -111,11 +109,7 @@ test('after the repair one bulk replay does each of them once, and a second one 
   const { items: runs } = await read<Page<RunRecord>>('/api/runs?kind=run')
   assert.deepEqual(runs.map(({ mapping = '' }) => mapping).sort(), codes.toSorted())
   const original = await read<Listed>(`/api/requests/${first}`)
-  assert.deepEqual(
-    [original.outcome, original.mapping],
-    ['refused', codes[0]],
-    'the original stays as it was',
-  )
+  assert.deepEqual([original.outcome, original.mapping], ['refused', codes[0]], 'it stays as it was')
 })
 
 test('a mapping that refuses is an issue with code, pointer, count and the command that repairs it', async (t) => {
@@ -133,32 +127,27 @@ test('a mapping that refuses is an issue with code, pointer, count and the comma
     'a transform that refuses does what its author wants',
   )
   const schema = issues.find(({ subject }) => subject === 'PAYLOAD_SCHEMA')
-  assert.match(
-    schema?.cause ?? '',
-    /^Requests to \/PAYLOAD_SCHEMA are refused with PAYLOAD_SCHEMA at \/text: /,
-  )
+  const cause = /^Requests to \/PAYLOAD_SCHEMA are refused with PAYLOAD_SCHEMA at \/text: /
+  assert.match(schema?.cause ?? '', cause)
   assert.equal(schema?.next.command, 'reveille replay --outcome refused --mapping PAYLOAD_SCHEMA')
 })
 
 test('a request that /hooks/agent refuses because of the configuration is stored, and one with a mistake of its sender is not', async (t) => {
   const installed = await install(t, files())
-  const bodies: readonly [code: string, body: unknown, isKept: boolean][] = [
+  for (const [code, body, isKept] of [
     ['CHANNEL_NOT_CONFIGURED', { message: 'a', deliver: true, channel: 'slack' }, true],
     ['UNKNOWN_CHANNEL', { message: 'a', deliver: true, channel: 'nowhere' }, true],
     ['BLANK_TEXT', { message: ' ' }, false],
     ['INVALID_FIELD', { message: 1 }, false],
     ['INVALID_BODY', [], false],
     ['INVALID_JSON', '{', false],
-  ]
-  for (const [code, body, isKept] of bodies) {
+  ] as const) {
     const answer = await installed.post('/hooks/agent', body)
     assert.deepEqual([answer.status, answer.body['code']], [400, code])
     const record = await installed.read<Listed>(`/api/requests/${answer.body['requestId']}`)
     assert.deepEqual([record.outcome, record.bodyKept], ['refused', isKept], code)
-    const { status } = await installed.ask(`/api/requests/${record.id}/replay`, {
-      method: 'POST',
-      payload: '{}',
-    })
+    const order = { method: 'POST', payload: '{}' } as const
+    const { status } = await installed.ask(`/api/requests/${record.id}/replay`, order)
     assert.equal(status, isKept ? 200 : 409, code)
   }
   const outsiders = await installed.post('/hooks/agent', { message: 'a' }, { authorization: 'Bearer no' })

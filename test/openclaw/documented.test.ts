@@ -130,42 +130,34 @@ async function asEveryVersion(post: Post): Promise<void> {
   assert.equal((await post('/hooks/agent', large)).status, 413)
 }
 
+const foreign = (...keys: readonly string[]) => keys.map((key) => `FOREIGN_KEY hooks.${key}`)
+
 const versions: Readonly<Record<string, readonly [string, readonly string[], Expectation]>> = {
   '2026.1': [
     ofJanuary,
     [
-      'FOREIGN_KEY hooks.gmail.hookUrl',
-      'FOREIGN_KEY hooks.gmail.pushToken',
-      'FOREIGN_KEY hooks.gmail.renewEveryMinutes',
-      'FOREIGN_KEY hooks.gmail.serve',
-      'FOREIGN_KEY hooks.gmail.subscription',
-      'FOREIGN_KEY hooks.gmail.tailscale',
-      'FOREIGN_KEY hooks.gmail.topic',
+      ...foreign('gmail.hookUrl', 'gmail.pushToken', 'gmail.renewEveryMinutes', 'gmail.serve'),
+      ...foreign('gmail.subscription', 'gmail.tailscale', 'gmail.topic'),
       'SHARED_KEY hooks.mappings[0].sessionKey',
     ],
-    async (post) => {
+    async (post, ended) => {
       const { status, body } = await post('/hooks/gmail', mail)
       assert.deepEqual([status, body['sessionKey']], [202, 'hook:gmail:m1'])
-      const named = {
-        message: 'Run this',
-        sessionKey: 'hook:email:msg-123',
-        deliver: true,
-        channel: 'last',
-        to: 'x',
+      const asked = {
+        ...{ message: 'Run this', name: 'Email', wakeMode: 'now', sessionKey: 'hook:email:msg-123' },
+        ...{ deliver: true, channel: 'last', to: '+15551234567' },
+        ...{ model: 'openai/gpt-5.2-mini', thinking: 'low', timeoutSeconds: 120 },
       }
-      const answered = await post('/hooks/agent', { ...named, thinking: 'low', timeoutSeconds: 120 })
+      const answered = await post('/hooks/agent', asked)
       assert.deepEqual([answered.status, answered.body['sessionKey']], [202, 'hook:email:msg-123'])
+      assert.partialDeepStrictEqual(await ended(answered.body['runId']), asked)
       const byQuery = await post(`/hooks/wake?token=${hookToken}`, { text: 'x' }, { authorization: '' })
       assert.deepEqual([byQuery.status, typeof byQuery.headers['deprecation']], [200, 'string'])
     },
   ],
   '2026.4': [
     ofApril,
-    [
-      'FOREIGN_KEY hooks.allowedAgentIds',
-      'FOREIGN_KEY hooks.internal',
-      'FOREIGN_KEY hooks.mappings[0].agentId',
-    ],
+    foreign('allowedAgentIds', 'internal', 'mappings[0].agentId'),
     async (post) => {
       const chosen = await post('/hooks/agent', { message: 'x', sessionKey: 'hook:mine' })
       assert.deepEqual([chosen.status, chosen.body['code']], [400, 'SESSION_KEY_NOT_ALLOWED'])
@@ -184,7 +176,7 @@ const versions: Readonly<Record<string, readonly [string, readonly string[], Exp
   ],
   '2026.9': [
     ofSeptember,
-    ['FOREIGN_KEY hooks.allowedAgentIds', 'FOREIGN_KEY hooks.mappings[0].agentId'],
+    foreign('allowedAgentIds', 'mappings[0].agentId'),
     async (post, ended) => {
       const smoke = { message: 'Summarize this.', name: 'Smoke test', agentId: 'main', deliver: false }
       const key = { 'idempotency-key': 'webhook-smoke-001' }

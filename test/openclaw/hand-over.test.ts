@@ -149,11 +149,7 @@ test('while OpenClaw is away nothing is lost, and nothing is handed over twice',
       .sort(),
     ['PR 1', 'PR 2', 'PR 3'],
   )
-  await until(
-    () =>
-      back.taken.find(
-        ({ path, body }) => path === '/hooks/wake' && String(body['text']).includes('It rang.'),
-      ),
-    'the event to arrive',
-  )
+  const rang = ({ path, body }: Received) =>
+    path === '/hooks/wake' && String(body['text']).includes('It rang.')
+  await until(() => back.taken.find(rang), 'the event to arrive')
 })

@@ -1,6 +1,5 @@
 /** Makes configurations in the style of OpenClaw's documentation, with its `hooks` block unchanged. */
 
-import { parse } from 'yaml'
 import { gatewayToken, hookToken, rehearsalPlugin } from '../installation.ts'
 
 /** The hooks block in YAML, with the channels and models of the documentation. */
@@ -41,9 +40,6 @@ export const yamlHooks = `hooks:
       wakeMode: next-heartbeat
       messageTemplate: "{{path}} sent {{payload}}"
 `
-
-/** The same block in JSON. */
-export const jsonHooks = `${JSON.stringify(parse(yamlHooks), undefined, 2).slice(0, -2)},`
 
 /** The sections that a hooks block does not cover. */
 const around = {

@@ -87,26 +87,6 @@ test('no body of Stripe is refused in the envelope of any event that the preset 
   }
 })
 
-for (const [count, bytes] of [
-  [22, 20_000],
-  [60, 20_000],
-  [101, 100],
-  [100, 20_000],
-  [500, 3000],
-] as const) {
-  test(`${count} mails of ${bytes} bytes that a watcher posts at once cause ${count} runs`, async () => {
-    const messages = Array.from({ length: count }, (_, n) => ({
-      id: `m${n}`,
-      from: 'Ada <ada@example.com>',
-      subject: 'The lamp',
-      body: 'lamp '.repeat(bytes / 5),
-    }))
-    const body = JSON.stringify({ account: 'ada@example.com', messages })
-    const { decision } = await trySample(presets.snapshot, 'gmail', { name: 'mails', headers: {}, body })
-    assert.equal(decision.outcome === 'accepted' ? decision.actions.length : JSON.stringify(decision), count)
-  })
-}
-
 test('any text that people wrote stays inside the fence and changes no session', async () => {
   for (const { preset, sample } of [...unchanged, ...recorded, ...own]) {
     const hostile = withHostileTexts(sample)

@@ -6,21 +6,17 @@ import type { Sample } from '../sample-data.ts'
 
 const event = { specversion: '1.0', type: 'org.example.lamp', source: '/pier/3', id: '7' }
 const webhook = { 'webhook-id': 'msg1', 'webhook-timestamp': '1767261600', 'webhook-signature': 'v1,x' }
-const binary = {
-  'ce-specversion': '1.0',
-  'ce-type': 'org.example.lamp',
-  'ce-source': '/pier/3',
-  'ce-id': '7',
-}
+const binary = Object.fromEntries(Object.entries(event).map(([name, value]) => [`ce-${name}`, value]))
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const batch = { 'content-type': 'application/cloudevents-batch+json' }
+const variables = { payload: {}, headers: [], query: 1, path: null, item: 'x', index: 2, vars: {}, now: 0 }
 
 /** The bodies by the preset that they are meant for. */
 export const oddBodies: Readonly<Record<string, readonly Sample[]>> = {
   generic: [
-    body('a batch of CloudEvents', [event, { ...event, id: '8' }], {
-      'content-type': 'application/cloudevents-batch+json',
-    }),
+    body('a batch of CloudEvents', [event, { ...event, id: '8' }], batch),
     body('a batch of one', [event]),
-    body('an empty batch', [], { 'content-type': 'application/cloudevents-batch+json' }),
+    body('an empty batch', [], batch),
     body('a batch that is longer than there are actions', Array(200).fill(event)),
     body('a batch with much data', Array(20).fill({ ...event, data: '\u6f22'.repeat(15_000) })),
     body('a batch with a blank id', [event, { ...event, id: '\u00a0' }]),
@@ -53,21 +49,8 @@ export const oddBodies: Readonly<Record<string, readonly Sample[]>> = {
     ...[0, 'text', true, null, [], {}, [null], [[]], '', { '': '' }, { a: null }].map((value) =>
       body(`the JSON ${JSON.stringify(value)}`, value),
     ),
-    body('keys with the names of template variables', {
-      payload: {},
-      headers: [],
-      query: 1,
-      path: null,
-      item: 'x',
-      index: 2,
-      vars: {},
-      now: 0,
-    }),
-    {
-      name: 'a form',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: 'a=1&b=&a=2&text=',
-    },
+    body('keys with the names of template variables', variables),
+    { name: 'a form', headers: form, body: 'a=1&b=&a=2&text=' },
   ],
 }
 

@@ -32,14 +32,16 @@ test('at /hooks/generic a body with an id counts once, and a body without one co
   assert.deepEqual([known?.duplicate, fresh?.duplicate], [true, undefined])
 })
 
-test('sixty mails of 20 kB that a watcher posts at once cause sixty runs, and none the second time', async (t) => {
-  const { post } = await install(t, files('gmail'))
-  const messages = Array.from({ length: 60 }, (_, n) => ({
-    id: `m${n}`,
-    from: 'Ada',
-    body: 'lamp '.repeat(4000),
-  }))
-  const first = await post('/hooks/gmail', { account: 'ada@example.com', messages })
-  assert.deepEqual([first.status, (first.body['actions'] as unknown[])?.length], [202, 60])
-  assert.equal((await post('/hooks/gmail', { account: 'ada@example.com', messages })).status, 200)
-})
+for (const [count, bytes] of [
+  [60, 20_000],
+  [101, 100],
+  [500, 3000],
+] as const)
+  test(`${count} mails of ${bytes} bytes that a watcher posts at once cause ${count} runs, and none the second time`, async (t) => {
+    const { post } = await install(t, files('gmail'))
+    const body = 'lamp '.repeat(bytes / 5)
+    const messages = Array.from({ length: count }, (_, n) => ({ id: `m${n}`, from: 'Ada', body }))
+    const first = await post('/hooks/gmail', { account: 'ada@example.com', messages })
+    assert.deepEqual([first.status, (first.body['actions'] as unknown[])?.length], [202, count])
+    assert.equal((await post('/hooks/gmail', { account: 'ada@example.com', messages })).status, 200)
+  })

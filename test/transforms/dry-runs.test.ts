@@ -1,14 +1,11 @@
 /** Tests that requests are tried, explained and made into tests by a running gateway, and that nothing comes of it. */
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { openFakeServer } from '../../plugins/kit/fake-server/index.ts'
 import type { RequestRecord } from '../../runtime/store/port.ts'
+import { atEnd } from '../at-end.ts'
 import { createFolder, gatewayToken, hookToken, type Installation, install, until } from '../installation.ts'
-
-const limit = { timeout: 60_000 }
 
 const settings = `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
 history: { bodies: all }
@@ -26,41 +23,31 @@ tests:
   - { name: a note, request: { endpoint: notes, body: { kind: urgent, text: hello, labels: [{ name: bug }] } }, expect: { mapping: note } }
 `
 
-const module = (port: number) => `import { defineTransform } from '@reveille/engine/transform'
+const module = (url: string) => `import { defineTransform } from '@reveille/engine/transform'
 export default defineTransform(async ({ payload, dryRun }) => {
   if (payload.fails) throw new Error('no such ticket')
-  if (payload.calls) await fetch('http://127.0.0.1:${port}/tickets?key=secret-of-url')
+  if (payload.calls) await fetch('${url}/tickets?key=secret-of-url')
   return { name: 'dry ' + dryRun }
 })
 `
 
-/** A server that counts its connections, and a gateway whose transform would reach it. */
+/** A server that counts its requests, and a gateway whose transform would reach it. */
 async function setUp(t: TestContext, files: Readonly<Record<string, string>> = {}) {
-  let reached = 0
-  const server = createServer((socket) => {
-    reached++
-    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const all = {
+  const server = await openFakeServer({ answer: () => ({}) })
+  atEnd(t, server.close)
+  const own = {
     'reveille.yaml': settings,
     'mappings/all.yaml': mappings,
-    'transforms/ticket.ts': module(port),
-    ...files,
+    'transforms/ticket.ts': module(server.url),
   }
+  const all = { ...own, ...files }
   const folder = await createFolder(t, all)
   const installed = await install(t, all, { folder })
-  return { ...installed, reached: () => reached, dryRun: askingOf(installed) }
-}
-
-function askingOf({ ask }: Installation) {
-  return async (body: object) => {
-    const answer = await ask('/api/try', { method: 'POST', payload: JSON.stringify(body) })
+  async function dryRun(body: object) {
+    const answer = await installed.ask('/api/try', { method: 'POST', payload: JSON.stringify(body) })
     return { status: answer.status, body: answer.body as Record<string, never> }
   }
+  return { ...installed, reached: () => server.requests.length, dryRun }
 }
 
 /** Posts a request, and returns its id once it is stored. */
@@ -79,7 +66,7 @@ async function stored(
   return id
 }
 
-test('why a request was ignored is stored with it, and outlives the gateway', limit, async (t) => {
+test('why a request was ignored is stored with it, and outlives the gateway', async (t) => {
   const installed = await setUp(t, { 'reveille.yaml': settings.replace('bodies: all', 'bodies: none') })
   const id = await stored(installed, 'notes', { kind: 'calm', token: 'secret-of-payload' })
   const { body } = await installed.ask(`/api/requests/${id}/explain`)
@@ -99,123 +86,85 @@ test('why a request was ignored is stored with it, and outlives the gateway', li
   assert.deepEqual([refused.status, refused.body['code']], [409, 'BODY_NOT_KEPT'])
 })
 
-test(
-  'a failed request has the match part of its trace, and its transform is not called again',
-  limit,
-  async (t) => {
-    const installed = await setUp(t)
-    const id = await stored(installed, 'tickets', { action: 'opened', fails: true, title: 'x' })
-    const { body } = await installed.ask(`/api/requests/${id}/explain`)
-    const { by, explanation } = body as {
-      by: string
-      explanation: { candidates: { mapping: string; verdict: string }[] }
-    }
-    assert.deepEqual(
-      [by, explanation.candidates.map(({ mapping, verdict }) => `${mapping} ${verdict}`)],
-      ['stored', ['ticket matched']],
-    )
-    assert.equal(installed.log().split('no such ticket').length, 2, 'it failed once')
-  },
-)
+test('a failed request has the match part of its trace, and its transform is not called again', async (t) => {
+  const installed = await setUp(t)
+  const id = await stored(installed, 'tickets', { action: 'opened', fails: true, title: 'x' })
+  const { body } = await installed.ask(`/api/requests/${id}/explain`)
+  const explanation = { candidates: [{ mapping: 'ticket', verdict: 'matched' }] }
+  assert.partialDeepStrictEqual(body, { by: 'stored', explanation })
+  assert.equal(installed.log().split('no such ticket').length, 2, 'it failed once')
+})
 
-test(
-  'a stored request is explained by what is live and by an older generation, as a dry run',
-  limit,
-  async (t) => {
-    const installed = await setUp(t)
-    const id = await stored(installed, 'tickets', { action: 'opened', title: 'x', calls: true })
-    assert.equal(installed.reached(), 1)
-    await installed.write('mappings/all.yaml', mappings.replace('action: opened', 'action: closed'))
-    await installed.gateway.reload()
-    const explain = async (generation: string) =>
-      (await installed.ask(`/api/requests/${id}/explain?generation=${generation}`)).body as Record<
-        string,
-        never
-      >
-    assert.deepEqual((await explain('live'))['decision']?.['outcome'], 'ignored')
-    const first = await explain('1')
-    assert.deepEqual(
-      [first['by'], first['status'], first['decision']?.['code'], first['stops']?.[0]?.['module']],
-      ['1', 500, 'TRANSFORM_FAILED', 'ticket.ts'],
-    )
-    const { items } = await installed.read<{ items: { generation: number; digest: string }[] }>(
-      '/api/generations',
-    )
-    const { digest = '' } = items.find(({ generation }) => generation === 1) ?? {}
-    assert.deepEqual(await explain(digest.slice(0, 8)), first, 'a digest names it too')
-    const tried = await installed.ask(`/api/requests/${id}/replay`, {
-      method: 'POST',
-      payload: JSON.stringify({ dryRun: true, generationDigest: digest }),
-    })
-    assert.deepEqual(tried.body['decision'], first['decision'])
-    assert.match(first['stops']?.[0]?.['target'] ?? '', /^http:\/\/127\.0\.0\.1:\d+$/)
-    assert.match(first['stops']?.[0]?.['place'] ?? '', /^transforms\/ticket\.ts:4:\d+$/)
-    assert.doesNotMatch(JSON.stringify(first), /secret-of-url/)
-    assert.equal(installed.reached(), 1)
-    const { status, body } = await installed.ask(`/api/requests/${id}/explain?generation=99`)
-    assert.deepEqual([status, body['error']], [404, 'Generation 99 is not kept.'])
-    const other = await installed.ask(`/api/requests/${id}/explain?generation=0123abcd`)
-    assert.deepEqual([other.status, other.body['error']], [404, 'Generation 0123abcd is not kept.'])
-    assert.equal((await installed.ask(`/api/requests/${id}/explain?generation=old`)).status, 400)
-  },
-)
+test('a stored request is explained by what is live and by an older generation, as a dry run', async (t) => {
+  const installed = await setUp(t)
+  const id = await stored(installed, 'tickets', { action: 'opened', title: 'x', calls: true })
+  assert.equal(installed.reached(), 1)
+  await installed.write('mappings/all.yaml', mappings.replace('action: opened', 'action: closed'))
+  await installed.gateway.reload()
+  const explain = (generation: string) =>
+    installed.ask(`/api/requests/${id}/explain?generation=${generation}`)
+  assert.partialDeepStrictEqual((await explain('live')).body, { decision: { outcome: 'ignored' } })
+  const { body: first, text } = await explain('1')
+  const decision = { code: 'TRANSFORM_FAILED' }
+  assert.partialDeepStrictEqual(first, { by: '1', status: 500, decision, stops: [{ module: 'ticket.ts' }] })
+  const { items } = await installed.read<{ items: { generation: number; digest: string }[] }>(
+    '/api/generations',
+  )
+  const { digest = '' } = items.find(({ generation }) => generation === 1) ?? {}
+  assert.deepEqual((await explain(digest.slice(0, 8))).body, first, 'a digest names it too')
+  const tried = await installed.ask(`/api/requests/${id}/replay`, {
+    method: 'POST',
+    payload: JSON.stringify({ dryRun: true, generationDigest: digest }),
+  })
+  assert.deepEqual(tried.body['decision'], first['decision'])
+  assert.match(text, /"target":"http:\/\/127\.0\.0\.1:\d+"/)
+  assert.match(text, /"place":"transforms\/ticket\.ts:4:\d+"/)
+  assert.doesNotMatch(text, /secret-of-url/)
+  assert.equal(installed.reached(), 1)
+  for (const gone of ['99', '0123abcd']) {
+    const { status, body } = await explain(gone)
+    assert.deepEqual([status, body['error']], [404, `Generation ${gone} is not kept.`])
+  }
+  assert.equal((await explain('old')).status, 400)
+})
 
-test(
-  'a payload is tried by what is live: nothing is stored, and values from outside are marked',
-  limit,
-  async (t) => {
-    const installed = await setUp(t)
-    const { dryRun, ask, reached } = installed
-    const payload = JSON.stringify({
-      action: 'opened',
-      title: 'Fix it, now. <b>',
-      token: 'secret-of-payload',
-    })
-    const { status, body } = await dryRun({ endpoint: 'tickets', payload })
-    assert.equal(status, 200)
-    assert.deepEqual(
-      [body['decision'], body['status'], body['stops']],
-      [{ outcome: 'accepted', mapping: 'ticket' }, 202, []],
-    )
-    const { actions } = body['explanation'] as unknown as { actions: Record<string, unknown>[] }
-    const [action] = actions
-    assert.deepEqual(action?.['segments'], [{ value: 'Fix it, now. <b>', path: 'title' }])
-    assert.match(String(action?.['prompt']), /<outside-data/)
-    assert.doesNotMatch(JSON.stringify(body), /secret-of-payload/)
-    const calling = { endpoint: 'tickets', payload: '{"action": "opened", "title": "x", "calls": true}' }
-    assert.deepEqual([(await dryRun(calling)).body['status'], reached()], [500, 0])
-    assert.deepEqual([(await dryRun({ ...calling, callOut: true })).body['status'], reached()], [202, 1])
-    assert.equal((await dryRun({ endpoint: 'gone', payload: '{}' })).body['status'], 404)
-    assert.deepEqual((await ask('/api/requests')).body['items'], [])
-    assert.deepEqual((await ask('/api/runs')).body['items'], [])
-  },
-)
+test('a payload is tried by what is live: nothing is stored, and values from outside are marked', async (t) => {
+  const installed = await setUp(t)
+  const { dryRun, ask, reached } = installed
+  const payload = '{ "action": "opened", "title": "Fix it, now. <b>", "token": "secret-of-payload" }'
+  const { status, body } = await dryRun({ endpoint: 'tickets', payload })
+  assert.equal(status, 200)
+  assert.deepEqual(
+    [body['decision'], body['status'], body['stops']],
+    [{ outcome: 'accepted', mapping: 'ticket' }, 202, []],
+  )
+  const { actions } = body['explanation'] as unknown as { actions: Record<string, unknown>[] }
+  const [action] = actions
+  assert.deepEqual(action?.['segments'], [{ value: 'Fix it, now. <b>', path: 'title' }])
+  assert.match(String(action?.['prompt']), /<outside-data/)
+  assert.doesNotMatch(JSON.stringify(body), /secret-of-payload/)
+  const calling = { endpoint: 'tickets', payload: '{"action": "opened", "title": "x", "calls": true}' }
+  assert.deepEqual([(await dryRun(calling)).body['status'], reached()], [500, 0])
+  assert.deepEqual([(await dryRun({ ...calling, callOut: true })).body['status'], reached()], [202, 1])
+  assert.equal((await dryRun({ endpoint: 'gone', payload: '{}' })).body['status'], 404)
+  assert.deepEqual((await ask('/api/requests')).body['items'], [])
+  assert.deepEqual((await ask('/api/runs')).body['items'], [])
+})
 
-test('a payload is tried by pasted mappings, and mistakes in them have their place', limit, async (t) => {
+test('a payload is tried by pasted mappings, and mistakes in them have their place', async (t) => {
   const { dryRun } = await setUp(t)
   const pasted = 'match: { path: orders }\nmessage: "Order {{order.id}} of {{who}}"\n'
   const { body } = await dryRun({ endpoint: 'orders', payload: '{"order": {"id": 7}}', mapping: pasted })
   assert.deepEqual(body['decision'], { outcome: 'accepted', mapping: 'the pasted mapping#1' })
-  const wrong = await dryRun({
-    endpoint: 'orders',
-    payload: '{}',
-    mapping: pasted.replace('{{who}}', '{{who'),
-  })
-  const [first] = wrong.body['diagnostics'] as unknown as {
-    code: string
-    place: { line: number; column: number }
-  }[]
-  assert.deepEqual([wrong.status, first?.code, first?.place.line], [200, 'TEMPLATE_SYNTAX', 2])
+  const tried = (mapping: string) => dryRun({ endpoint: 'orders', payload: '{}', mapping })
+  const wrong = await tried(pasted.replace('{{who}}', '{{who'))
+  const diagnostics = [{ code: 'TEMPLATE_SYNTAX', place: { line: 2 } }]
+  assert.partialDeepStrictEqual(wrong, { status: 200, body: { diagnostics } })
   assert.equal(wrong.body['decision'], undefined)
-  const other = await dryRun({
-    endpoint: 'orders',
-    payload: '{}',
-    mapping: 'match: { path: other }\nmessage: x\n',
-  })
-  assert.equal(other.body['status'], 404)
+  assert.equal((await tried('match: { path: other }\nmessage: x\n')).body['status'], 404)
 })
 
-test('a test entry of a stored request passes, and shows no secret', limit, async (t) => {
+test('a test entry of a stored request passes, and shows no secret', async (t) => {
   const installed = await setUp(t)
   const { ask, write, gateway } = installed
   const accepted = await stored(
@@ -240,7 +189,7 @@ test('a test entry of a stored request passes, and shows no secret', limit, asyn
   assert.deepEqual([ok, diagnostics], [true, []])
 })
 
-test('the fields of an endpoint are listed from kept bodies and tests, without secrets', limit, async (t) => {
+test('the fields of an endpoint are listed from kept bodies and tests, without secrets', async (t) => {
   const installed = await setUp(t)
   await stored(installed, 'notes', {
     kind: 'calm',
