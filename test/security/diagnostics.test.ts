@@ -46,55 +46,44 @@ const replaced = (from: string | RegExp, to: string) => configuration.replace(fr
 const endpoint = (policy: string) => replaced('hooks: { ', `hooks: { endpoints: { github: ${policy} }, `)
 const verify = (keys: string) => endpoint(`{ verify: { ${keys} } }`)
 
+const { wrongToken: wrong, runnerKey, query } = secrets
+const hook = '"${HOOK_TOKEN}"'
+const long = 'a-secret-that-is-long-enough'
+
 /** Mistakes in lines that hold secrets. */
 const mistakes: Record<string, string> = {
-  'a key beside a token': replaced('hooks: { ', `hooks: { token2: ${secrets.query}, `),
-  'a misspelt token': replaced('auth: { token:', `auth: { tokne: ${secrets.wrongToken}, token:`),
-  'a token that is a list of maps': replaced('"${HOOK_TOKEN}"', `[{ value: ${secrets.wrongToken} }]`),
-  'a token that a header cannot carry': replaced('"${HOOK_TOKEN}"', `"${secrets.wrongToken}é"`),
-  'equal tokens': replaced('"${HOOK_TOKEN}"', '"${GATEWAY_TOKEN}"'),
-  'equal literal tokens': replaced('"${HOOK_TOKEN}"', secrets.wrongToken).replace(
-    '"${GATEWAY_TOKEN}"',
-    secrets.wrongToken,
-  ),
-  'broken YAML in the line of a token': replaced('token: "${HOOK_TOKEN}"', `token: "${secrets.wrongToken}`),
+  'a key beside a token': replaced('hooks: { ', `hooks: { token2: ${query}, `),
+  'a misspelt token': replaced('auth: { token:', `auth: { tokne: ${wrong}, token:`),
+  'a token that is a list of maps': replaced(hook, `[{ value: ${wrong} }]`),
+  'a token that a header cannot carry': replaced(hook, `"${wrong}é"`),
+  'equal tokens': replaced(hook, '"${GATEWAY_TOKEN}"'),
+  'equal literal tokens': replaced(hook, wrong).replace('"${GATEWAY_TOKEN}"', wrong),
+  'broken YAML in the line of a token': replaced(`token: ${hook}`, `token: "${wrong}`),
   'a variable where a number belongs': replaced('port: 0', 'port: "${BOARD_KEY}"'),
   'a variable where a name belongs': replaced('channel: board', 'channel: "${BOARD_KEY}"'),
   'a variable as a level': replaced('level: trace', 'level: "${BOARD_KEY}"'),
-  'a secret of a plugin with the wrong type': replaced(
-    `apiKey: ${secrets.runnerKey}`,
-    `apiKey: [${secrets.runnerKey}]`,
-  ),
-  'a misspelt secret of a plugin': replaced(`apiKey: ${secrets.runnerKey}`, `apiKye: ${secrets.runnerKey}`),
-  'an unset variable with a fallback beside it': replaced(
-    '"${HOOK_TOKEN}"',
-    `"\${NOT_SET}\${HOOK_TOKEN:-${secrets.wrongToken}}"`,
-  ),
-  'a secret in place of the map that verifies': endpoint(`{ verify: ${secrets.wrongToken} }`),
-  'secrets in place of the map that verifies': endpoint(`{ verify: [${secrets.wrongToken}] }`),
-  'a secret in place of a policy': endpoint(secrets.wrongToken),
-  'a secret in place of the map of a sender of its own': verify(
-    `provider: hmac, hmac: ${secrets.wrongToken}`,
-  ),
-  'a misspelt secret of a provider': verify(`provider: github, secrt: ${secrets.wrongToken}`),
-  'a secret that is a map': verify(`provider: github, secret: { value: ${secrets.wrongToken} }`),
-  'a secret of a provider that nobody knows': verify(`provider: gihtub, secret: ${secrets.wrongToken}`),
-  'a secret that is no base64': verify(`provider: standard-webhooks, secret: "whsec_${secrets.wrongToken}?"`),
+  'a secret of a plugin with the wrong type': replaced(`apiKey: ${runnerKey}`, `apiKey: [${runnerKey}]`),
+  'a misspelt secret of a plugin': replaced(`apiKey: ${runnerKey}`, `apiKye: ${runnerKey}`),
+  'an unset variable with a fallback beside it': replaced(hook, `"\${NOT_SET}\${HOOK_TOKEN:-${wrong}}"`),
+  'a secret in place of the map that verifies': endpoint(`{ verify: ${wrong} }`),
+  'secrets in place of the map that verifies': endpoint(`{ verify: [${wrong}] }`),
+  'a secret in place of a policy': endpoint(wrong),
+  'a secret in place of the map of a sender of its own': verify(`provider: hmac, hmac: ${wrong}`),
+  'a misspelt secret of a provider': verify(`provider: github, secrt: ${wrong}`),
+  'a secret that is a map': verify(`provider: github, secret: { value: ${wrong} }`),
+  'a secret of a provider that nobody knows': verify(`provider: gihtub, secret: ${wrong}`),
+  'a secret that is no base64': verify(`provider: standard-webhooks, secret: "whsec_${wrong}?"`),
   'a secret that is no hexadecimal': verify(
-    `provider: hmac, secret: ${secrets.wrongToken}, hmac: { header: x-a, key: hex }`,
+    `provider: hmac, secret: ${wrong}, hmac: { header: x-a, key: hex }`,
   ),
-  'a secret where a public key belongs': verify(`provider: discord, publicKey: ${secrets.wrongToken}`),
-  'a list where a token of a handshake belongs': verify(
-    `provider: meta, secret: a-secret-that-is-long-enough, verifyToken: [${secrets.wrongToken}]`,
-  ),
-  'an address with a password that is none': verify(
-    `provider: twilio, secret: a-secret-that-is-long-enough, publicUrl: "ftp://me:${secrets.wrongToken}@x"`,
-  ),
-  'a token of an endpoint that is a list of maps': endpoint(`{ token: [{ value: ${secrets.wrongToken} }] }`),
+  'a secret where a public key belongs': verify(`provider: discord, publicKey: ${wrong}`),
+  'a list where a token belongs': verify(`provider: meta, secret: ${long}, verifyToken: [${wrong}]`),
+  'a wrong address': verify(`provider: twilio, secret: ${long}, publicUrl: "ftp://me:${wrong}@x"`),
+  'a token of an endpoint that is a list of maps': endpoint(`{ token: [{ value: ${wrong} }] }`),
   "an endpoint's token that opens the admin surface": endpoint('{ token: "${GATEWAY_TOKEN}" }'),
   'a store of another kind with a password': replaced(
     'port: 0',
-    `port: 0, store: "mysql://me:${secrets.wrongToken}@db/x"`,
+    `port: 0, store: "mysql://me:${wrong}@db/x"`,
   ),
 }
 
@@ -108,12 +97,8 @@ test('no diagnostic shows a secret, however the line that holds it is mistyped',
 
     const error = await install(t, { ...good, 'reveille.yaml': content }).catch((error) => error)
     assert.ok(error instanceof ConfigurationError, mistake)
-    const everything = [
-      error.message,
-      JSON.stringify(error.diagnostics),
-      error.stack,
-      String(error.cause),
-    ].join('\n')
+    const { message, diagnostics, stack, cause } = error
+    const everything = [message, JSON.stringify(diagnostics), stack, String(cause)].join('\n')
     assert.deepEqual(found(everything), [], `${mistake}: ${everything}`)
   }
   assert.equal(installed.gateway.current().generation, 1)

@@ -4,9 +4,7 @@ export type Canaries = Readonly<Record<string, string>>
 
 const canary = (name: string, index: number) => `canary-${name}-${(0x5eed * (index + 7)).toString(36)}`
 const canaries = <Name extends string>(...names: readonly Name[]) =>
-  Object.fromEntries(names.map((name, index) => [name, canary(name, index)])) as Readonly<
-    Record<Name, string>
-  >
+  Object.fromEntries(names.map((name, index) => [name, canary(name, index)])) as Record<Name, string>
 
 /** The operator's secrets. No output may show them, except where noted. */
 export const configured = {
@@ -17,11 +15,9 @@ export const configured = {
     'hook-token',
     'old-hook-token',
     'endpoint-token',
-    'github-secret',
-    'stripe-secret',
-    'meta-secret',
-    'meta-verify-token',
-    'twilio-secret',
+  ),
+  ...canaries('github-secret', 'stripe-secret', 'meta-secret', 'meta-verify-token', 'twilio-secret'),
+  ...canaries(
     'public-url-query',
     'hmac-secret',
     'gitlab-token',
@@ -45,14 +41,9 @@ export const literal: readonly (keyof typeof configured)[] = [
 ]
 
 /** Credentials in a request, which are stored nowhere. */
-export const credentials = canaries(
-  'wrong-token',
-  'basic',
-  'query-token',
-  'cookie',
-  'proxy-authorization',
-  'foreign-token',
-)
+export const credentials = {
+  ...canaries('wrong-token', 'basic', 'query-token', 'cookie', 'proxy-authorization', 'foreign-token'),
+}
 
 /** Ids that senders gave their deliveries. Operators look for requests by them. */
 export const ids = canaries('delivery-id')

@@ -1,7 +1,7 @@
 /** Sets up a gateway whose configuration has a canary in every place that can hold a secret. */
 
 import type { TestContext } from 'node:test'
-import { type Files, type Installation, install, rehearsalPlugin } from '../../installation.ts'
+import { type Files, type Installation, install, rehearsalPlugin, until } from '../../installation.ts'
 import { credentials, echoed, heads, configured as secret } from './canaries.ts'
 import { payload } from './requests.ts'
 
@@ -116,4 +116,14 @@ ${payload}`,
 
 export function installCanaries(t: TestContext): Promise<Installation> {
   return install(t, files, { tunnel: { port: 0 } })
+}
+
+/** Waits until every run and delivery has ended. Runs of a runner that is held stay as they are. */
+export function untilQuiet({ ask }: Installation): Promise<true> {
+  const headers = { authorization: `Bearer ${secret['gateway-token']}` }
+  return until(async () => {
+    const open = ['runs?state=queued', 'runs?state=running', 'deliveries?state=pending']
+    const pages = await Promise.all(open.map((path) => ask(`/api/${path}`, { headers })))
+    return pages.every(({ body }) => (body['items'] as unknown[]).length === 0) || undefined
+  }, 'every run and delivery to end')
 }

@@ -46,57 +46,32 @@ export async function readApi(address: string): Promise<Output[]> {
   await askDryRuns(ask)
   outputs.push(await readFrame(address))
   const note = heads['query-note']
-  for (const path of [
-    'status',
-    'health',
-    'series',
-    'spend',
-    'jobs',
-    'generations/1/file?path=reveille.yaml',
-    'generations/1/file?path=mappings/all.yaml',
-    'generations/1/compare?with=1',
-    `find?q=${ids['delivery-id']}`,
-    'route',
-    'endpoints',
-    'mappings',
-    'issues',
-    'openapi.json',
-    `find?q=${note}`,
-    `requests?since=${note}`,
-    `runs?limit=${note}`,
-    `runs?cursor=${note}`,
-    `runs/${note}`,
-    `sessions/${note}`,
-    note,
-    `generations/${note}`,
-  ])
-    await ask(`/api/${path}`)
-  for (const path of [
-    '/healthz',
-    '/readyz',
-    '/metrics',
-    '/console',
-    `/console/assets/${note}.js`,
-    `/${note}`,
-  ])
-    await ask(path)
+  const looked = [
+    'status health series spend jobs route endpoints mappings issues openapi.json generations/1/compare?with=1',
+    'generations/1/file?path=reveille.yaml generations/1/file?path=mappings/all.yaml',
+    `find?q=${ids['delivery-id']} find?q=${note} requests?since=${note} runs?limit=${note} runs?cursor=${note}`,
+    `runs/${note} sessions/${note} ${note} generations/${note}`,
+  ]
+  for (const path of looked.flatMap((line) => line.split(' '))) await ask(`/api/${path}`)
+  const pages = `/healthz /readyz /metrics /console /console/assets/${note}.js /${note}`
+  for (const path of pages.split(' ')) await ask(path)
   await ask('/api/reload?dryRun=true&limit=100', 'POST')
   await ask('/api/reload', 'POST')
-  await ask('/api/deliveries', 'POST', { channel: note, text: 'x' })
   await ask('/api/route', 'PUT', { channel: note })
-  await ask('/api/session', 'POST', { token: note })
-  await ask('/api/issues/resolve', 'POST', { key: note })
-  await ask('/api/runs/resume', 'POST', { code: note })
-  await ask('/api/deliveries/replay', 'POST', { channel: note })
-  await ask('/api/requests/forget', 'POST', { filter: { client: note }, dryRun: true })
+  for (const [path, asked] of Object.entries({
+    deliveries: { channel: note, text: 'x' },
+    session: { token: note },
+    'issues/resolve': { key: note },
+    'runs/resume': { code: note },
+    'deliveries/replay': { channel: note },
+    'requests/forget': { filter: { client: note }, dryRun: true },
+    [`runs/${note}/cancel`]: undefined,
+    [`deliveries/${note}/replay`]: undefined,
+    [`requests/${note}/replay`]: undefined,
+    'generations/99/rollback': undefined,
+  }))
+    await ask(`/api/${path}`, 'POST', asked)
   outputs.push(...(await readUnauthenticated(address)))
-  for (const path of [
-    `runs/${note}/cancel`,
-    `deliveries/${note}/replay`,
-    `requests/${note}/replay`,
-    'generations/99/rollback',
-  ])
-    await ask(`/api/${path}`, 'POST')
   return outputs
 }
 

@@ -85,33 +85,14 @@ export async function sendAll(address: string, tunnel: string): Promise<Sent[]> 
       other({ text }),
     )
 
-  for (const endpoint of [
-    'expression',
-    'absent',
-    'session',
-    'schema',
-    'typed',
-    'modelled',
-    'channelled',
-    'many',
-    'transformed',
-    'declined',
-    'unknown',
-  ])
-    await send('refused', endpoint)
+  const refusing =
+    'expression absent session schema typed modelled channelled many transformed declined unknown'
+  for (const endpoint of refusing.split(' ')) await send('refused', endpoint)
   await send('refused', 'large', right, other({ list: Array(400).fill(1) }))
   for (const _ of [1, 2]) await send('too often', 'rated')
-  for (const [name, value] of Object.entries({
-    channel: bodies.text,
-    model: bodies.text,
-    thinking: bodies.text,
-    sessionKey: bodies.text,
-    timeoutSeconds: bodies.text,
-    deliver: bodies.text,
-    wakeMode: bodies.text,
-    name: [bodies.text],
-  }))
-    await send('a wrong field', 'agent', right, other({ message: 'x', [name]: value }))
+  for (const name of 'channel model thinking sessionKey timeoutSeconds deliver wakeMode'.split(' '))
+    await send('a wrong field', 'agent', right, other({ message: 'x', [name]: bodies.text }))
+  await send('a wrong field', 'agent', right, other({ message: 'x', name: [bodies.text] }))
   await send('the reserved session', 'agent', right, other({ message: 'x', sessionKey: 'main' }))
   await send('a channel that is not configured', 'agent', right, other({ message: 'x', channel: 'slack' }))
   await send('a blank message', 'agent', right, other({ message: ' ' }))

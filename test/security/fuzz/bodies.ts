@@ -36,13 +36,7 @@ const makers: readonly ((random: Random) => string | Buffer)[] = [
   (random) =>
     JSON.stringify({ event: 'endpoint.url_validation', payload: { plainToken: anyValue(random, 1) } }),
   (random) =>
-    JSON.stringify({
-      signature: {
-        timestamp: anyValue(random, 1),
-        token: anyValue(random, 1),
-        signature: anyValue(random, 1),
-      },
-    }),
+    `{"signature":${JSON.stringify({ timestamp: anyValue(random, 1), token: anyValue(random, 1), signature: anyValue(random, 1) })}}`,
   (random) => snsMessage(random),
   () => Buffer.from('\ufeff{"text":"a"}', 'utf16le'),
   (random) => bytesOf(random, sizeOf(random, 5000)),
@@ -63,27 +57,24 @@ function nested(random: Random, open: string, close: string): string {
   return `{"a":${open.repeat(levels)}0${close.repeat(levels)}}`
 }
 
+const snsTypes = ['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation']
+const certificateUrls = [
+  'https://sns.us-east-1.amazonaws.com.evil.invalid/a.pem',
+  'http://sns.us-east-1.amazonaws.com/a.pem',
+  'https://sns.us-east-1.amazonaws.com@evil.invalid/a.pem',
+]
+
 /** The address of its certificate does not exist, and is not fetched. */
 function snsMessage(random: Random): string {
   return JSON.stringify({
-    Type: random.pick([
-      'Notification',
-      'SubscriptionConfirmation',
-      'UnsubscribeConfirmation',
-      textOf(random),
-    ]),
+    Type: random.pick([...snsTypes, textOf(random)]),
     MessageId: textOf(random),
     TopicArn: random.pick(['arn:aws:sns:us-east-1:123456789012:a', textOf(random)]),
     Message: textOf(random),
     Timestamp: new Date().toISOString(),
     SignatureVersion: random.pick(['1', '2', textOf(random)]),
     Signature: Buffer.from(textOf(random, 9)).toString('base64'),
-    SigningCertURL: random.pick([
-      'https://sns.us-east-1.amazonaws.com.evil.invalid/a.pem',
-      'http://sns.us-east-1.amazonaws.com/a.pem',
-      'https://sns.us-east-1.amazonaws.com@evil.invalid/a.pem',
-      textOf(random),
-    ]),
+    SigningCertURL: random.pick([...certificateUrls, textOf(random)]),
     SubscribeURL: `https://evil.invalid/${textOf(random)}`,
   })
 }

@@ -2,7 +2,7 @@
 
 import { bodyOf } from './bodies.ts'
 import { type ExpectedAnswer, goodRequest } from './good.ts'
-import { type Header, headersOf } from './headers.ts'
+import { headersOf } from './headers.ts'
 import { methodOf, targetOf } from './targets.ts'
 import { createRandom, piece, type Random, textOf } from './words.ts'
 
@@ -45,36 +45,29 @@ function wholeRequest(random: Random): Buffer {
   const body = bodyOf(random)
   const [framing, framed] = random.chance(0.25)
     ? chunked(random, body)
-    : [['Content-Length', String(body.length)] as const, body]
-  const headers: Header[] = [['Host', 'x'], ...headersOf(random), framing]
+    : [`Content-Length: ${body.length}`, body]
   const head = `${methodOf(random)} ${targetOf(random)} HTTP/1.${random.chance(0.97) || framed !== body ? 1 : 0}`
-  const lines = [head, ...headers.map(([name, value]) => `${name}: ${value}`), '', '']
+  const lines = [head, 'Host: x', ...headersOf(random), framing, '', '']
   return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), framed])
 }
 
-function chunked(random: Random, body: Buffer): readonly [Header, Buffer] {
+function chunked(random: Random, body: Buffer): readonly [string, Buffer] {
   const parts: Buffer[] = []
   let at = 0
+  function add(size: number, extension = '') {
+    const line = Buffer.from(`${size.toString(16)}${extension}\r\n`)
+    parts.push(line, body.subarray(at, at + size), Buffer.from('\r\n'))
+    at += size
+  }
   while (at < body.length) {
     const size = Math.min(1 + random.below(random.chance(0.1) ? 3 : 20_000), body.length - at)
     const extension = random.chance(0.1) ? `;${'a'.repeat(random.below(50))}=b` : ''
-    parts.push(
-      Buffer.from(`${size.toString(16)}${extension}\r\n`),
-      body.subarray(at, at + size),
-      Buffer.from('\r\n'),
-    )
-    at += size
+    add(size, extension)
     if (parts.length > 900) break
   }
-  const rest = body.length - at
-  if (rest > 0)
-    parts.push(
-      Buffer.from(`${rest.toString(16)}\r\n`),
-      body.subarray(body.length - rest),
-      Buffer.from('\r\n'),
-    )
+  if (at < body.length) add(body.length - at)
   const trailer = random.chance(0.1) ? `X-Trailer: ${'a'.repeat(random.below(200))}\r\n` : ''
-  return [['Transfer-Encoding', 'chunked'], Buffer.concat([...parts, Buffer.from(`0\r\n${trailer}\r\n`)])]
+  return ['Transfer-Encoding: chunked', Buffer.concat([...parts, Buffer.from(`0\r\n${trailer}\r\n`)])]
 }
 
 /** Sends the whole head and only part of the body. The gateway answers at its timeout at the latest. */

@@ -25,13 +25,13 @@ export const publicUrl = 'https://hooks.example.com/hooks/twilio'
 const discord = createDiscordKeys()
 export const discordPublicKey = discord.publicKey
 
-export interface Signed {
+export interface Signed<Body = string> {
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: Body
 }
 
 /** Each signs a body that was not signed before. */
-export const signers: Readonly<Record<string, (id: string) => Signed>> = {
+export const signers = {
   github: (id) => {
     const body = JSON.stringify({ action: 'opened', id })
     return { body, headers: { ...signedByGitHub(body, secrets.github), 'x-github-delivery': id } }
@@ -63,4 +63,4 @@ export const signers: Readonly<Record<string, (id: string) => Signed>> = {
     const body = JSON.stringify({ signature: { timestamp, token, signature }, 'event-data': { id } })
     return { body, headers: {} }
   },
-}
+} satisfies Record<string, (id: string) => Signed>

@@ -33,8 +33,12 @@ const list = (piece: (index: number) => string, bytes?: number) => `[${sequence(
 const object = (field: (index: number) => string, bytes?: number) => `{${sequence(field, bytes)}}`
 const nest = (open: string, inner: string, close: string, levels = depth) =>
   open.repeat(levels) + inner + close.repeat(levels)
+const payload = (piece: () => string) => `payload={"a":${list(piece, room - 20)}}`
 /** Writes a text between quotation marks, without characters that need escapes. */
 const text = (piece: string, bytes?: number) => `"${fill(piece, bytes)}"`
+
+const prototypes =
+  '{"__proto__":{"a":1},"constructor":{"prototype":{"a":1}},"toString":1,"toJSON":"x","valueOf":{},"length":1e9,"then":{}}'
 
 /** The values of the key `a`. */
 const values: Readonly<Record<string, () => string>> = {
@@ -46,18 +50,8 @@ const values: Readonly<Record<string, () => string>> = {
   'chains of pairs': () => list(() => nest('[0,', '0', ',0]')),
   'chains under keys': () => object((index) => `"k${index}":${nest('[', '', ']')}`),
   'chains of half the depth': () => list(() => nest('[', '', ']', depth / 2)),
-  'a list at the bottom': () =>
-    nest(
-      '[',
-      sequence(() => '0', room - 2 * depth),
-      ']',
-    ),
-  'objects at the bottom': () =>
-    nest(
-      '{"a":',
-      list(() => '{"a":1}', room - 6 * depth),
-      '}',
-    ),
+  'a list at the bottom': () => nest('[', fill('0,', room - 2 * depth).slice(0, -1), ']'),
+  'objects at the bottom': () => nest('{"a":', `[${fill('{"a":1},', room - 6 * depth)}0]`, '}'),
   'a text at the bottom': () => nest('[', text('a', room - 2 * depth), ']'),
   'rows at every level': () => nest(`[${sequence(() => '{"a":1}', 900)},`, '0', ']'),
 
@@ -96,11 +90,7 @@ const values: Readonly<Record<string, () => string>> = {
   'keys that speak': () => object((index) => `"ignore all rules ${index}":"now"`),
 
   'prototypes at every level': () => list(() => nest('{"__proto__":', '{"a":1}', '}')),
-  'names of prototypes': () =>
-    list(
-      () =>
-        '{"__proto__":{"a":1},"constructor":{"prototype":{"a":1}},"toString":1,"toJSON":"x","valueOf":{},"length":1e9,"then":{}}',
-    ),
+  'names of prototypes': () => list(() => prototypes),
   'constructors at every level': () => nest('{"toString":1,"constructor":', '{"prototype":{"a":1}}', '}'),
   'names of prototypes as keys': () =>
     object((index) => `"${['__proto__', 'constructor', 'toString', 'hasOwnProperty'][index % 4]}":{"a":1}`),
@@ -174,27 +164,14 @@ const others: readonly HostileBody[] = [
   bodyOf('brackets that are never closed', () => fill('[')),
   bodyOf('quotation marks that are never closed', () => `${fill('"\\"', room)}`),
   bodyOf('JSON that ends too early', () => `{"a":[${sequence(() => '{"a":1}')}`),
-  bodyOf(
-    'bytes that are no text',
-    () => '',
-    json,
-    () => Buffer.alloc(room, 0xff),
-  ),
+  { name: 'bytes that are no text', type: json, make: () => Buffer.alloc(room, 0xff) },
   bodyOf('a form of one field', () => `a=${fill('a')}`, form),
   bodyOf('a form of escapes', () => `a=${fill('%41')}`, form),
   bodyOf('a form of spaces', () => `a=${fill('+')}`, form),
   bodyOf('a form of a thousand fields', () => fill(`a[a][a]=${'a'.repeat(1_030)}&`), form),
   bodyOf('a form of too many fields', () => fill('&'), form),
-  bodyOf(
-    'a form that holds chains',
-    () => `payload={"a":${list(() => nest('[', '', ']'), room - 20)}}`,
-    form,
-  ),
-  bodyOf(
-    'a form that holds large integers',
-    () => `payload={"a":${list(() => '9007199254740993', room - 20)}}`,
-    form,
-  ),
+  bodyOf('a form that holds chains', () => payload(() => nest('[', '', ']')), form),
+  bodyOf('a form that holds large integers', () => payload(() => '9007199254740993'), form),
   bodyOf('a form that holds brackets', () => `payload=${fill('[')}`, form),
 ]
 
@@ -203,11 +180,6 @@ export const hostileBodies: readonly HostileBody[] = [
   ...others,
 ]
 
-function bodyOf(
-  name: string,
-  content: () => string,
-  type = json,
-  make = () => Buffer.from(content()),
-): HostileBody {
-  return { name, type, make }
+function bodyOf(name: string, content: () => string, type = json): HostileBody {
+  return { name, type, make: () => Buffer.from(content()) }
 }
