@@ -49,7 +49,7 @@ const makers: readonly ((random: Random) => string | Buffer)[] = [
   () => bomb,
   () => rawBomb,
   (random) => gzipSync(JSON.stringify({ text: textOf(random), mode: 'next-heartbeat' })),
-  (random) => 'x'.repeat(sizeOf(random, 80_000)),
+  (random) => 'x'.repeat(random.below(160_000)),
 ]
 
 function nested(random: Random, open: string, close: string): string {

@@ -39,7 +39,7 @@ export const gatewayFiles: Files = {
         sns: { verify: { provider: 'aws-sns', topicArns: ['arn:aws:sns:us-east-1:123456789012:a'] } },
         meta: { verify: { provider: 'meta', secret: secrets.meta, verifyToken: secrets.metaVerify } },
         both: { auth: 'both', verify: { provider: 'github', secret: secrets.github } },
-        rated: { rate: { client: '3/1s' } },
+        rated: { rate: { client: '3/1m' } },
       },
     },
     history: { bodies: 'all' },

@@ -30,6 +30,7 @@ const bearer = bearerOf(hookToken)
 const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
 const gzip = { 'Content-Encoding': 'gzip' }
 const wake = (id: string) => JSON.stringify({ text: `good ${id}`, mode: 'next-heartbeat' })
+const run = (id: string) => JSON.stringify({ message: id, wakeMode: 'next-heartbeat', deliver: false })
 const accepted = (name: string) => ({ name, statuses: [200], holding: '"eventId"' })
 
 const makers: readonly ((id: string) => GoodRequest)[] = [
@@ -37,6 +38,10 @@ const makers: readonly ((id: string) => GoodRequest)[] = [
   (id) =>
     one('a token in a header of ours', 'wake', { headers: { 'X-Gateway-Token': hookToken }, body: wake(id) }),
   (id) => one('a token in the address', `wake?token=${hookToken}`, { headers: {}, body: wake(id) }),
+  (id) => ({
+    chunks: [bytesOf('agent', { headers: bearer, body: run(id) })],
+    expected: [{ name: 'a run', statuses: [202], holding: '"runId"' }],
+  }),
   (id) => one('an absolute address', 'wake', { headers: bearer, body: wake(id) }, 'http://x'),
   (id) => one("an endpoint's own token", 'own', { headers: bearerOf(endpointToken), body: wake(id) }),
   (id) => one('a form', 'plain', { headers: { ...bearer, ...form }, body: `a=${id}` }),
