@@ -118,8 +118,6 @@ function agentSettings(agents: ConfigurationValue['agents']) {
         }),
       },
     },
-    ...(agents.budget && { budget: { ...agents.budget } }),
-    ...(agents.route && { route: { ...agents.route } }),
     /** Milliseconds that a session with a generated key lives. */
     sessions: { ...sessions, idleMs: parseDuration(idleExpiry) },
   }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { own } from '../values/is-record.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import { faultsOfEnvFile, readEnvFile } from './env-file.ts'
 import type { TextParser } from './parse-text.ts'
@@ -210,10 +211,6 @@ export class LoadContext {
 /** Sorts by code units, not by locale. */
 function inOrder<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
   return [...map.keys()].sort().map((key) => [key, map.get(key) as Value])
-}
-
-function own(environment: Environment, name: string): string | undefined {
-  return Object.hasOwn(environment, name) ? environment[name] : undefined
 }
 
 function decode(bytes: Uint8Array): string {

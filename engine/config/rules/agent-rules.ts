@@ -2,6 +2,7 @@
 
 import { type Finding, longerThan } from '../file/diagnostic.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import { own } from '../values/is-record.ts'
 import { didYouMean } from '../values/nearest.ts'
 import { namedModel } from './models.ts'
 import { priceOf } from './prices.ts'
@@ -73,8 +74,8 @@ export function priceHint(model: string): string {
 export function* checkProvider({ defaults, providers, runners }: Agents): Iterable<Finding> {
   const { runner, model, models } = defaults
   const names = Object.keys(providers)
-  const own = Object.hasOwn(runners, runner) ? runners[runner] : undefined
-  const isServed = (own?.kind ?? runner) !== 'ai' || own?.['providers'] !== undefined
+  const named = own(runners, runner)
+  const isServed = (named?.kind ?? runner) !== 'ai' || named?.['providers'] !== undefined
   if (isServed || model === undefined || names.length === 0) return
   const [provider = ''] = namedModel(model, models).split('/')
   if (names.includes(provider)) return

@@ -2,6 +2,7 @@
 
 import type { Finding } from '../file/diagnostic.ts'
 import { type ConfigurationValue, modelPattern } from '../schema/configuration-schema.ts'
+import { own } from '../values/is-record.ts'
 
 type Defaults = ConfigurationValue['agents']['defaults']
 
@@ -26,8 +27,7 @@ export function modelRules(models: Defaults['models']): ModelRules | undefined {
 
 /** Returns the model of an alias. Any other text is the model itself. */
 export function namedModel(model: string, models: Defaults['models']): string {
-  const aliases = modelRules(models)?.aliases ?? {}
-  return Object.hasOwn(aliases, model) ? (aliases[model] ?? model) : model
+  return own(modelRules(models)?.aliases ?? {}, model) ?? model
 }
 
 const folder = ['agents', 'defaults'] as const

@@ -5,6 +5,7 @@
  */
 
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import { own } from '../values/is-record.ts'
 
 /** USD for a million tokens. */
 export interface Price {
@@ -135,10 +136,6 @@ function listedPrice({ providers }: PriceSettings, model: string): ListedPrice |
 /** The name without the date of a version: `claude-haiku-4-5-20251001`, `gpt-5-2025-08-07`. */
 function undated(name: string): string {
   return name.replace(/-(\d{8}|\d{4}-\d\d-\d\d)$/, '')
-}
-
-function own<Value>(values: Readonly<Record<string, Value>>, name: string): Value | undefined {
-  return Object.hasOwn(values, name) ? values[name] : undefined
 }
 
 /** The tokens of a turn. Cached tokens are part of the input. */

@@ -4,7 +4,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import type { Finding } from '../file/diagnostic.ts'
 import { parseDuration } from '../values/quantities.ts'
-import { type FormName, forms, keywords } from './keywords.ts'
+import { formats, keywords } from './keywords.ts'
 import { expectedValue } from './test-schema.ts'
 import { describeViolation } from './violation.ts'
 
@@ -51,16 +51,12 @@ function createAjv(): Ajv {
     messages: false,
     useDefaults: true,
     allowUnionTypes: true,
+    formats,
   })
   for (const keyword of keywords) created.addKeyword(keyword)
   created.addKeyword({ keyword: 'maxMs', type: 'string', validate: isAtMost, errors: false })
-  created.addKeyword({ keyword: 'form', type: 'string', validate: hasForm, errors: false })
   created.addSchema(expectedValue)
   return created
-}
-
-function hasForm(name: FormName, value: string): boolean {
-  return forms[name](value)
 }
 
 /** A string that is no duration breaks another rule. */

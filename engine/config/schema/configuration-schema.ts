@@ -25,7 +25,7 @@ If nothing needs attention, answer with exactly {ackToken} and nothing else.`
 const gateway = key.section('The process: listener, store, admin tokens.', {
   host: key.text('Address to listen on. Read at start only.', {
     default: '127.0.0.1',
-    form: 'host',
+    format: 'host',
     expects: 'an address or the name of a host',
     hint: 'Write it as 127.0.0.1, 0.0.0.0, "::" or localhost, and the port under `gateway.port`.',
   }),
@@ -61,7 +61,7 @@ const gateway = key.section('The process: listener, store, admin tokens.', {
     'Proxies whose X-Forwarded-For is trusted: addresses, ranges, or `loopback`, `linklocal`, `uniquelocal`.',
     { default: [] },
     {
-      form: 'range',
+      format: 'range',
       expects: 'an address, or a range of them',
       hint: 'Write it as 10.0.0.7, 10.0.0.0/8 or fd00::/8, or take `loopback`, `linklocal` or `uniquelocal`.',
     },
@@ -101,7 +101,7 @@ const gateway = key.section('The process: listener, store, admin tokens.', {
       url: key.required(
         key.text('An https address, or an http address of this machine.', {
           pattern: '^https?://[^\\s@]+$',
-          form: 'privateUrl',
+          format: 'privateUrl',
           expects: 'an https:// address, or one of this machine, without a user and a password',
         }),
       ),

@@ -30,7 +30,7 @@ function createDocument(name: string, title: string, schema: unknown): EditorSch
   return JSON.parse(JSON.stringify(document)) as EditorSchema
 }
 
-const ownKeywords: ReadonlySet<string> = new Set([...keywords, 'maxMs', 'form', '$id'])
+const ownKeywords: ReadonlySet<string> = new Set([...keywords, 'maxMs', 'format', '$id'])
 
 /** `references` is whether `${…}` is resolved here. */
 function convert(node: SchemaNode, references: boolean): EditorSchema {

@@ -2,6 +2,7 @@
 
 import type { Finding } from '../file/diagnostic.ts'
 import { keyHints, shorthandHints } from '../values/hints.ts'
+import { own } from '../values/is-record.ts'
 import { foreignMailboxKeys } from '../values/mailbox.ts'
 import type { Path } from '../values/path.ts'
 
@@ -47,8 +48,8 @@ export const foreignKeys: Readonly<Record<string, Hint | Refusal | Judge>> = {
 /** Returns the finding about a key of OpenClaw, `none` if there is nothing to report, or undefined for any other key. */
 export function foreignKey(path: Path, beside: Holder): Finding | 'none' | undefined {
   const name = kindOf(path)
-  if (!Object.hasOwn(foreignKeys, name)) return undefined
-  const rule = foreignKeys[name]
+  const rule = own(foreignKeys, name)
+  if (rule === undefined) return undefined
   const found = typeof rule === 'function' ? rule(beside[String(path.at(-1))], beside) : rule
   if (found === undefined) return 'none'
   const at = { path, at: 'key', code: 'FOREIGN_KEY' } as const

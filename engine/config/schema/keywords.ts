@@ -27,16 +27,16 @@ export interface Notes {
   editor?: string
   /** Maximum value of a duration in milliseconds. */
   maxMs?: number
-  /** Form of a string, where a pattern cannot say it. */
-  form?: FormName
+  /** One of {@link formats}, where a pattern cannot say it. */
+  format?: keyof typeof formats
   /** Advice for a value that is refused. */
   hint?: string
   /** The name by which others refer to the schema, which is then compiled once. */
   $id?: string
 }
 
-/** Tests of strings. */
-export const forms = {
+/** Our own formats of strings. Editors do not know them. */
+export const formats = {
   host: (text: string) =>
     isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0 || /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?\.?$/i.test(text),
   range: isAddressRange,
@@ -47,7 +47,6 @@ export const forms = {
   },
   time: isTime,
 }
-export type FormName = keyof typeof forms
 
 export type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
 

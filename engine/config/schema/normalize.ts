@@ -4,6 +4,7 @@
  */
 
 import { mayHoldReference } from '../file/reference.ts'
+import { own } from '../values/is-record.ts'
 import type { Path } from '../values/path.ts'
 import type { SchemaNode } from './keywords.ts'
 
@@ -36,10 +37,10 @@ export function normalizeValue(
     if (typeof current !== 'object' || current === null) return current
     const map: Record<string, unknown> = Object.create(null)
     for (const [key, item] of Object.entries(current)) {
-      const propertySchema = node?.properties && Object.hasOwn(node.properties, key) && node.properties[key]
+      const propertySchema = own(node?.properties ?? {}, key)
       if (item === null && propertySchema) continue
       const otherSchema = node?.additionalProperties
-      const itemSchema = propertySchema || (typeof otherSchema === 'object' ? otherSchema : undefined)
+      const itemSchema = propertySchema ?? (typeof otherSchema === 'object' ? otherSchema : undefined)
       // `terminal:` without a value names a channel with an empty configuration.
       const present = item ?? (itemSchema?.type === 'object' ? {} : null)
       const shaped = normalize(present, itemSchema, [...path, key], mayResolve)

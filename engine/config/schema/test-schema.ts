@@ -111,7 +111,7 @@ const testSchema = key.keys({
   name: key.text('The name, unique in its file.'),
   request: key.required(request),
   now: key.text(`The time, as ISO 8601 with its zone. Default: ${defaultTestTime}.`, {
-    form: 'time',
+    format: 'time',
     expects: 'a time as ISO 8601 with its zone',
     hint: 'Write 2026-01-01T00:00:00Z.',
   }),

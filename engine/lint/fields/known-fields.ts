@@ -11,7 +11,8 @@ const searched = 20_000
  * be known.
  */
 export function isKnown(payloads: readonly unknown[], steps: readonly string[]): boolean {
-  return valuesAt(payloads, steps) !== 'none'
+  const { values, isUnsure } = follow(payloads, steps)
+  return isUnsure || values.length > 0
 }
 
 /**
@@ -26,21 +27,11 @@ export function nearestField(
   const firstUnknown = steps.findIndex((_step, index) => !isKnown(payloads, steps.slice(0, index + 1)))
   const before = steps.slice(0, firstUnknown)
   const missing = steps[firstUnknown]
-  const parents = valuesAt(payloads, before)
-  if (missing === undefined || typeof parents === 'string') return undefined
+  const { values: parents, isUnsure } = follow(payloads, before)
+  if (missing === undefined || isUnsure) return undefined
   const nearest = nearestName(missing, new Set(parents.flatMap(keysOf)))
   if (nearest !== undefined) return [...before, nearest].filter((step) => step !== anyStep).join('.')
   return besideOnly ? undefined : findElsewhere(payloads, steps.at(-1) ?? missing)
-}
-
-/** Returns `unsure` where some payload ends on the way at a value that others may fill. */
-export function valuesAt(
-  payloads: readonly unknown[],
-  steps: readonly string[],
-): readonly unknown[] | 'unsure' | 'none' {
-  const { values, isUnsure } = follow(payloads, steps)
-  if (isUnsure) return 'unsure'
-  return values.length === 0 ? 'none' : values
 }
 
 /**

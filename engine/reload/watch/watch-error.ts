@@ -1,5 +1,7 @@
 /** Defines the errors of a watcher that cannot watch as it should. */
 
+import { own } from '../../config/values/is-record.ts'
+
 export type WatchErrorCode =
   /** The system gives no more events, and files are polled from then on. */
   | 'WATCH_LIMIT'
@@ -28,7 +30,7 @@ const limits: Readonly<Record<string, string>> = {
 export function watchError(error: unknown, pollMs: number): WatchError {
   if (error instanceof WatchError) return error
   const code = codeOf(error)
-  const hint = Object.hasOwn(limits, code) ? limits[code] : undefined
+  const hint = own(limits, code)
   if (hint === undefined) {
     return new WatchError('WATCH_FAILED', `Some changes are seen only after a while: ${code}`, error)
   }

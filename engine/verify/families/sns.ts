@@ -10,6 +10,7 @@ import { parseDuration } from '../../config/values/quantities.ts'
 import { decode } from '../../providers/encoding.ts'
 import type { SnsScheme } from '../../providers/scheme.ts'
 import { isPacked, packedBody } from '../signed/body-fields.ts'
+import { timeOf } from '../signed/timestamp.ts'
 import {
   type Headers,
   UnavailableError,
@@ -96,7 +97,7 @@ async function readMessage(body: Uint8Array, headers: Headers) {
   const names = signedFields.get(type)?.filter((name) => name !== 'Subject' || fields.has(name))
   if (names === undefined || !names.every((name) => isUnmistakable(name, fields.get(name))))
     return 'BODY_MALFORMED'
-  const time = timeOf(fields.get('Timestamp') ?? '')
+  const time = timeOf(fields.get('Timestamp') ?? '', 'rfc3339')
   if (time === undefined) return 'TIMESTAMP_MALFORMED'
   return {
     signed: names.map((name) => `${name}\n${fields.get(name)}\n`).join(''),
@@ -130,12 +131,6 @@ async function readFields(body: Uint8Array): Promise<ReadonlyMap<string, string>
   } catch {
     return undefined
   }
-}
-
-function timeOf(text: string): number | undefined {
-  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text)
-  const time = isTime ? Date.parse(text) : Number.NaN
-  return Number.isNaN(time) ? undefined : time
 }
 
 /** @throws UnavailableError */

@@ -25,7 +25,7 @@ const rfc3339 =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d{1,12})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
 /** Returns milliseconds since the Unix epoch; undefined where the text is not such a time. */
-function timeOf(text: string, unit: TimeUnit): number | undefined {
+export function timeOf(text: string, unit: TimeUnit): number | undefined {
   if (unit !== 'rfc3339') return digits.test(text) ? Number(text) * (unit === 's' ? 1000 : 1) : undefined
   const [, moment = '', fraction = '', zone = ''] = rfc3339.exec(text) ?? []
   const time = Date.parse(`${moment}${fraction.slice(0, 4)}${zone}`.toUpperCase())
