@@ -4,11 +4,17 @@ import { nearestName } from '@reveille/engine/text'
 import { Argument, Command, CommanderError } from 'commander'
 import { packageVersion } from '../package-folder.ts'
 import { badUsage, CommandFailure } from './command-failure.ts'
-import { type CommandRow, type CommandRows, configOption, type Run, reachHelp } from './command-parts.ts'
+import {
+  type CommandRow,
+  type CommandRows,
+  configOption,
+  groups,
+  type Run,
+  reachHelp,
+} from './command-parts.ts'
 import { commands } from './commands.ts'
 import { candidates } from './completion.ts'
 import { type Io, processIo } from './io.ts'
-import { groups } from './webhooks/groups.ts'
 
 const usageExit = 2
 

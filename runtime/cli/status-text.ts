@@ -1,7 +1,7 @@
 /** Says in words how some parts of a gateway fare. */
 
 import type { Answer } from '../api/routes/client.ts'
-import type { DatabaseState, NodeRecord } from '../store/port.ts'
+import type { NodeRecord } from '../store/port.ts'
 import { shortTime } from './print.ts'
 
 type Status = Answer<'readStatus'>
@@ -50,15 +50,6 @@ export function differences(nodes: readonly NodeRecord[]): string | undefined {
     return `${[...digests].join(', ')} on ${on.map(({ name }) => name).join(', ')}`
   })
   return `they serve different configurations: ${sides.join('; ')}`
-}
-
-/** A transaction of a backup may last for minutes; one that is older than this is more likely forgotten. Milliseconds. */
-const oldTransactionMs = 300_000
-
-/** Names a transaction that is open for so long that dead rows pile up, or returns undefined. */
-export function oldTransactionText(oldest: DatabaseState['oldestTransaction']): string | undefined {
-  if (oldest === undefined || oldest.ageMs < oldTransactionMs) return undefined
-  return `a transaction of ${oldest.by} is open for ${Math.floor(oldest.ageMs / 60_000)} minutes, and keeps dead rows from being removed`
 }
 
 /** `slack:C0123456789`. */

@@ -50,14 +50,6 @@ test('the two tokens are random, long and different, and only their owner can re
   if (process.platform !== 'win32') assert.equal((await stat(file)).mode & 0o777, 0o600)
 })
 
-test('nothing is written where there is a configuration', async (t) => {
-  const { folder, run, read, write } = await createFolder(t)
-  await write('reveille.yaml', 'mine')
-  assert.deepEqual(await run(), { written: [], ignored: false })
-  assert.deepEqual(await readdir(folder), ['reveille.yaml'])
-  assert.equal(await read('reveille.yaml'), 'mine')
-})
-
 test('a folder without a configuration gets the missing files, and keeps its own', async (t) => {
   const { parent, run, read, write } = await createFolder(t)
   await write('.env', 'REVEILLE_HOOK_TOKEN=mine')
@@ -94,11 +86,4 @@ test('private files are added to a .gitignore once, and its own lines stay', asy
   await rm(path.join(folder, 'reveille.yaml'))
   assert.deepEqual(await run(), { written: ['reveille.yaml'], ignored: false })
   assert.equal(await read('.gitignore'), text)
-})
-
-test('payloads to try mappings on are copied where they are given', async (t) => {
-  const { folder } = await createFolder(t)
-  const samples = path.join(import.meta.dirname, 'samples')
-  const { written } = await scaffold({ folder, template, samples })
-  assert.ok(written.includes(path.join('samples', 'github-pull-request.json')), String(written))
 })

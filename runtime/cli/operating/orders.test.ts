@@ -17,21 +17,9 @@ agents:
   runners: { patient: { kind: patient, folder: "{folder}" } }
 `
 
-const mapping = `mappings:
-  - id: pushed
-    match: { path: github }
-    coalesce: { key: "{{ref}}", window: 60s, maxWait: 10m }
-    message: "A push to {{ref}}"
-    deliver: false
-    wakeMode: next-heartbeat
-`
-
 /** A gateway on a port, and a command line that finds it. */
 async function open(t: TestContext) {
-  const installed = await install(t, {
-    'reveille.yaml': configuration(2),
-    'mappings/github.yaml': mapping,
-  })
+  const installed = await install(t, { 'reveille.yaml': configuration(2) })
   const { gateway, post, read } = installed
   const env = { REVEILLE_URL: await gateway.listen(), REVEILLE_GATEWAY_TOKEN: gatewayToken }
   const { run } = await createCommandLine(t, {}, { fetch, env })
@@ -119,16 +107,6 @@ test('runs are cancelled, shown and resumed by the ends of their ids', async (t)
     out: '',
     err: 'Nothing is called hook:nobody: give an id whole, or at least its last 4 characters.\n',
   })
-})
-
-test('a waiting burst shows its number of requests', async (t) => {
-  const { run, post } = await open(t)
-  const ids: unknown[] = []
-  for (let push = 0; push < 12; push += 1) ids.push((await post('/hooks/github', { ref: 'main' })).body)
-  const [first, ...others] = ids as { runId: string; requestId: string }[]
-  const { out } = await run('runs', String(first?.runId))
-  assert.match(out, /^coalesce:\n[\s\S]* {2}requests: 12$/m)
-  assert.ok(out.includes(`  - ${others.at(-1)?.requestId}\n`))
 })
 
 const nothing = fakeGateway(({ route }) => (route.startsWith('GET /api/find') ? { items: [] } : undefined))

@@ -6,10 +6,9 @@ import type { CommandDescription, OptionDescription, SetupDescription } from '@r
 import { InvalidArgumentError, Option } from 'commander'
 import { builtInSetups, PluginSetupError, setupOf } from '../../plugin/index.ts'
 import { CommandFailure, failure } from '../command-failure.ts'
-import { type CommandRow, type CommandRows, option, whole } from '../command-parts.ts'
+import { type CommandRow, type CommandRows, groups, option, whole } from '../command-parts.ts'
 import { formatDiagnostics, load } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { groups } from './groups.ts'
 import type { Connected, Given } from './task.ts'
 
 const dryRun = option('--dry-run', 'say what would be done, and do nothing')

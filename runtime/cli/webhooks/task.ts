@@ -74,7 +74,10 @@ function failureOf(error: unknown, again: string) {
     return { code: 'failed', message: error.message, exitCode: error.exitCode }
   if (error instanceof StoreError)
     return { code: error.code, message: storeFailure(error).message, exitCode: 1 }
-  if (error instanceof PluginSetupError) return { code: error.code, message: error.message, exitCode: 1 }
+  if (error instanceof PluginSetupError) {
+    const { code, message } = error
+    return { code, message, exitCode: code === 'PLUGIN_MISSING' ? 2 : 1 }
+  }
   if (!isPluginError(error)) throw error
   const { code, message } = error
   if (code === 'bad-option') return { code, message, exitCode: 2 }

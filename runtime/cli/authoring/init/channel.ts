@@ -3,11 +3,11 @@
 import { readFile } from 'node:fs/promises'
 import type { Settings } from '@reveille/engine'
 import type { ChannelHealth } from '@reveille/kit'
-import { offerOf, type PluginProblem, PluginSetupError, tryChannel } from '../../../plugin/index.ts'
+import { offerOf, tryChannel } from '../../../plugin/index.ts'
 import { editConfiguration, escapeReferences } from '../../../scaffold/edit-configuration.ts'
 import { readEnvFile, setInEnvFile } from '../../../scaffold/env-file.ts'
 import { replaceFile } from '../../../scaffold/replace-file.ts'
-import { badUsage, failure } from '../../command-failure.ts'
+import { failure } from '../../command-failure.ts'
 import { configWords, load, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { listed } from '../../print.ts'
@@ -31,7 +31,7 @@ export function initChannel(
 async function addChannel(name: string, task: Task, options: CommandOptions): Promise<Done> {
   const { file, shown, prompts, steps, io } = task
   const settings = await settingsOf(file, io)
-  const offer = await orFailure(async () => offerOf(name, settings))
+  const offer = offerOf(name, settings)
   const text = await readFile(file, 'utf8')
   const withChannel = (entry: object) =>
     editOrFail(text, (before) => editConfiguration(before, [{ set: ['channels', name], to: entry }]), shown)
@@ -49,7 +49,7 @@ async function addChannel(name: string, task: Task, options: CommandOptions): Pr
     // With `--set` only required values that are missing are asked for.
     asksUsual: options.set === undefined,
   }
-  const examine = await orFailure(() => offer.configurationCheck())
+  const examine = await offer.configurationCheck()
   let gathered: Gathered
   let check: ChannelHealth | undefined
   do {
@@ -57,7 +57,7 @@ async function addChannel(name: string, task: Task, options: CommandOptions): Pr
     const { config } = gathered
     if (options.check === false) break
     prompts?.note('Asking the service whether this is good …')
-    check = await orFailure(() => tryChannel(name, config, settings, { fetch: io.fetch }))
+    check = await tryChannel(name, config, settings, { fetch: io.fetch })
   } while (check?.ok === false && (await asksAgain(name, check, gathered, task)))
   if (options.check !== false && check?.ok !== false) {
     const detail = check === undefined ? 'The channel cannot be tried without sending.' : check.detail
@@ -76,10 +76,15 @@ async function addChannel(name: string, task: Task, options: CommandOptions): Pr
     outcome: 'done',
     detail: `Wrote channels.${name} in ${shown}${too}.`,
   })
+  const foreign = gathered.found.filter((variable) => !kept[variable])
+  if (foreign.length > 0)
+    steps.warn(
+      `A gateway that was started without ${listed(foreign)} refuses the change: write it into ${shownPath(envFile, io)}, or restart the gateway where it is set.`,
+    )
   const variables = [...gathered.variables.values()]
   return {
     facts: { channel: name, written: true, file: shown, variables, ...(check && { check }) },
-    lines: nextSteps(name, gathered, kept, task),
+    lines: nextSteps(name, gathered, task),
   }
 }
 
@@ -110,20 +115,6 @@ async function settingsOf(file: string, io: Io): Promise<Pick<Settings, 'agents'
   return { plugins: [], agents: { providers: {} } } as unknown as Settings
 }
 
-async function orFailure<Value>(work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof PluginSetupError)) throw error
-    throw badUsage(error.problems.map(sentence).join('\n'), { cause: error })
-  }
-}
-
-function sentence({ key, message, hint }: PluginProblem): string {
-  const text = `${key} ${message}${hint === undefined ? '' : `: ${hint}`}`
-  return /[.?!]$/.test(text) ? text : `${text}.`
-}
-
 /** The entry for the configuration, with references in the place of secrets. */
 function entryOf({ config, variables }: Gathered): Record<string, unknown> {
   return Object.fromEntries(
@@ -140,27 +131,11 @@ function secretsOf({ config, variables, found }: Gathered): Record<string, strin
   return Object.fromEntries(secrets.filter(([variable]) => !found.includes(variable)))
 }
 
-/** `kept`: the variables in `.env` before anything was added. */
-function nextSteps(
-  name: string,
-  { config, found }: Gathered,
-  kept: Readonly<Record<string, string | undefined>>,
-  { file, io }: Task,
-): string[] {
+function nextSteps(name: string, { config }: Gathered, { file, io }: Task): string[] {
   const options = configWords(file, io)
   const [to, more] = config['defaultTo'] === undefined ? [' --to …', ' …'] : ['', '']
-  const foreign = found.filter((variable) => !kept[variable])
-  const needed =
-    foreign.length === 0
-      ? ['A running gateway takes it up by itself. Try it:']
-      : [
-          `${listed(foreign)} ${foreign.length === 1 ? 'comes' : 'come'} from the environment, and a gateway that was started without`,
-          `refuses the change: write it into ${shownPath(envFileOf(file), io)}, or restart the gateway where it is set.`,
-          '',
-          'Then try it:',
-        ]
   return [
-    ...needed,
+    'A running gateway takes it up by itself. Try it:',
     `  reveille send --channel ${name}${to}${options} 'Good morning'`,
     'Where replies go when nothing else says:',
     `  reveille route set ${name}${more}${options}`,

@@ -46,20 +46,6 @@ for (const [kind, configuration] of Object.entries(configured)) {
   })
 }
 
-test('`check` finds a wrong address for a scaffolded channel in a mapping', async (t) => {
-  const { run, write } = await createCommandLine(t, {}, { env: { TOWN_CRIER_TOKEN: 'a-token-0123456789' } })
-  await run('init', 'plugin', 'channel', 'town-crier')
-  await write('reveille.yaml', `${base}plugins: [./town-crier]\n${configured.channel}`)
-  const mapping = (to: string) =>
-    `mappings: [{ match: { path: x }, message: x, channel: town-crier, to: "${to}" }]\n`
-  await write('mappings/x.yaml', mapping('room:market'))
-  assert.equal((await run('check')).code, 0)
-  await write('mappings/x.yaml', mapping('nowhere at all'))
-  const checked = await run('check')
-  assert.equal(checked.code, 1, checked.out)
-  assert.match(checked.err, /INVALID_ADDRESS/)
-})
-
 testTranscript(
   {},
   `

@@ -3,7 +3,7 @@
 import { examineDatabase } from '../../../store/examination.ts'
 import { type DatabaseState, type NodeRecord, StoreError } from '../../../store/port.ts'
 import { listed } from '../../print.ts'
-import { differences, oldTransactionText } from '../../status-text.ts'
+import { differences } from '../../status-text.ts'
 import { type Check, ok, orOk, problem, type Result, type Subject, warning } from '../check.ts'
 import { assessSkew } from './machine.ts'
 
@@ -34,10 +34,15 @@ async function database({ settings, file, io }: Subject): Promise<readonly Resul
   }
 }
 
-export function assessTransaction({ oldestTransaction }: DatabaseState): readonly Result[] {
-  const text = oldTransactionText(oldestTransaction)
-  if (text === undefined) return []
-  const [, pid] = /process (\d+)/.exec(oldestTransaction?.by ?? '') ?? []
+/** A transaction of a backup may last for minutes; one that is older than this is more likely forgotten. Milliseconds. */
+const oldTransactionMs = 300_000
+
+/** Reports a transaction that is open for so long that dead rows pile up. */
+export function assessTransaction({ oldestTransaction: oldest }: DatabaseState): readonly Result[] {
+  if (oldest === undefined || oldest.ageMs < oldTransactionMs) return []
+  const { by, ageMs } = oldest
+  const text = `a transaction of ${by} is open for ${Math.floor(ageMs / 60_000)} minutes, and keeps dead rows from being removed`
+  const [, pid] = /process (\d+)/.exec(by) ?? []
   const end = pid === undefined ? 'End it' : `End it, or its session: SELECT pg_terminate_backend(${pid})`
   return [warning('OLD_TRANSACTION', text, `${end}; idle_in_transaction_session_timeout ends forgotten ones`)]
 }
