@@ -140,7 +140,6 @@ test('a success that another program answers counts as no answer', async () => {
     Response.json({ ok: false }),
     Response.json(null),
     new Response(null, { status: 204 }),
-    new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } }),
     new Response('<html>Bad request</html>', { status: 400 }),
     new Response('', { status: 409 }),
   ])
@@ -154,19 +153,22 @@ test('a success that another program answers counts as no answer', async () => {
     )
 })
 
-test('a missing answer is a retryable failure that names a fault of the certificate, and not the token', async () => {
-  for (const [code, reason] of [
-    [undefined, ''],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', ' (DEPTH_ZERO_SELF_SIGNED_CERT)'],
-  ])
-    await assert.rejects(
-      posting(() => Promise.reject(new TypeError('fetch failed', { cause: { code } }))),
-      {
-        message: `The gateway at http://127.0.0.1:8787 does not answer${reason}.`,
-        code: 'network',
-        retryable: true,
-      },
-    )
+test('a missing answer is a retryable failure that names a fault of the certificate, and not the token; a redirect is none', async () => {
+  const failing = (code?: string) => () => Promise.reject(new TypeError('fetch failed', { cause: { code } }))
+  const location = 'https://elsewhere.example'
+  for (const [answer, reason] of [
+    [failing(), 'could not be reached.'],
+    [failing('DEPTH_ZERO_SELF_SIGNED_CERT'), 'could not be reached (DEPTH_ZERO_SELF_SIGNED_CERT).'],
+    [
+      () => new Response(null, { status: 302, headers: { location } }),
+      'answered with a redirect, which is not followed.',
+    ],
+  ] as const)
+    await assert.rejects(posting(answer), {
+      message: `No gateway answers at http://127.0.0.1:8787: 127.0.0.1:8787 ${reason}`,
+      code: 'network',
+      retryable: true,
+    })
 })
 
 test('a cancelled post rejects with the reason of its signal', async () => {

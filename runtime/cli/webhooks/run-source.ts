@@ -1,7 +1,15 @@
 /** `reveille webhooks NAME run`: runs a source in this process, and posts its events to a gateway. */
 
 import { keyOfSource, type Settings } from '@reveille/engine'
-import { asRecord, PluginError, type Posted, parseJson, readRetryAfter } from '@reveille/kit'
+import {
+  asRecord,
+  callVendor,
+  createPluginFetch,
+  PluginError,
+  type Posted,
+  readRetryAfter,
+  type VendorAnswer,
+} from '@reveille/kit'
 import { type InternalRequest, postLimitsOf } from '../../http/index.ts'
 import { createLog } from '../../observe/log.ts'
 import { PluginSetupError, type StartedSource, startSource } from '../../plugin/index.ts'
@@ -124,48 +132,34 @@ export function createPost(
   { address, path, token }: Target,
   fetch: typeof globalThis.fetch,
 ): (request: Omit<InternalRequest, 'client'>) => Promise<Posted> {
+  const { signal: open } = new AbortController()
+  // It follows no redirect: the token must not go to another server.
+  const ask = createPluginFetch({ fetch, log: { debug() {} }, owner: {}, signal: open })
   return async ({ endpoint, body, signal }) => {
     const late = AbortSignal.timeout(answerMs)
-    let response: Response
-    let text: string
-    try {
-      response = await fetch(`${address}${path}/${endpoint}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body,
-        // The token must not go to another server.
-        redirect: 'manual',
-        signal: signal === undefined ? late : AbortSignal.any([signal, late]),
-      })
-      text = await response.text()
-    } catch (cause) {
+    const answer = await callVendor(ask, {
+      url: `${address}${path}/${endpoint}`,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body,
+      signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+    }).catch((cause: Error) => {
       signal?.throwIfAborted()
-      const why = late.aborted
-        ? `did not answer within ${answerMs / 1000} s`
-        : `does not answer${reasonOf(cause)}`
-      throw unreachable(`The gateway at ${address} ${why}.`, cause)
-    }
-    return readAnswer(response, text, address)
+      throw unreachable(`No gateway answers at ${address}: ${cause.message}`, cause)
+    })
+    return readAnswer(answer, address)
   }
-}
-
-/** The reason by which to find the cause, such as `ECONNREFUSED` or a fault of the certificate. */
-function reasonOf(error: unknown): string {
-  const { code } = (error instanceof Error && (error.cause as { readonly code?: unknown } | undefined)) || {}
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? ` (${code})` : ''
 }
 
 /**
  * A proxy may answer in the place of the gateway. Its refusals count as what they say; a success that is not
  * the gateway's own would lose what was posted.
  */
-function readAnswer(response: Response, text: string, address: string): Posted {
-  const { status } = response
-  const { ok, outcome, code, error }: Readonly<Record<string, unknown>> = asRecord(parseJson(text)) ?? {}
-  const isOurs = typeof ok === 'boolean' && ok === response.ok
+function readAnswer({ status, headers, json }: VendorAnswer, address: string): Posted {
+  const { ok, outcome, code, error }: Readonly<Record<string, unknown>> = asRecord(json) ?? {}
+  const isOurs = typeof ok === 'boolean' && ok === (status >= 200 && status < 300)
   const isUnderstood = isOurs || status >= 500 || [401, 403, 404, 408, 413, 429].includes(status)
   if (!isUnderstood) throw unreachable(`What answers at ${address} with ${status} is no gateway.`)
-  const retryAfter = readRetryAfter(response.headers.get('retry-after'), Date.now())
+  const retryAfter = readRetryAfter(headers.get('retry-after'), Date.now())
   return {
     status,
     ...(isOurs && outcome === 'ignored' && { isIgnored: true }),
