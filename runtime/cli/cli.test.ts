@@ -189,6 +189,17 @@ const open = {
   isSpent: false,
 }
 
+const node = {
+  id: '1',
+  version: '1.0.0',
+  role: 'all',
+  startedAt: noon,
+  generation: 3,
+  leads: [],
+  isSelf: false,
+}
+const time = String.raw`\d\d:0\d:00`
+
 /** What `/api/status` answers in addition, and what the command shows of it. */
 const shown: readonly (readonly [name: string, facts: object, out: readonly RegExp[], more?: object])[] = [
   [
@@ -226,6 +237,51 @@ const shown: readonly (readonly [name: string, facts: object, out: readonly RegE
     [
       /^budgets +agents\.budget 1,000,001 of 1,000,000 tokens \(spent\)\n +endpoints\.github\.budget 12 of 200 runs, 1 of 5 tokens$/m,
     ],
+  ],
+  [
+    'how channels, sources, nodes and the database fare',
+    {
+      heartbeat: { state: 'failing', failures: 2, since: noon, nextAt: noon, code: 'timeout' },
+      day: '2026-03-02',
+      channels: [
+        {
+          channel: 'slack',
+          state: 'held',
+          until: noon + 240_000,
+          pending: 3,
+          parked: 1,
+          code: 'bad-credential',
+          reason: 'Slack refuses the token: \u001b[31mno\u001b[0m.',
+        },
+        { channel: 'pager', state: 'unconfigured', pending: 2, parked: 0 },
+        { channel: 'mail', state: 'open', pending: 0, parked: 0, health: { ok: false, at: noon } },
+      ],
+      sources: [
+        {
+          source: 'gmail',
+          state: 'waiting',
+          detail: 'Run setup.',
+          since: noon,
+          times: { readAt: noon },
+          counts: { posted: 1200 },
+        },
+      ],
+      nodes: [
+        { ...node, name: 'a', digest: 'abc', sharedDigest: 'abc', isSelf: true, leads: ['retention'] },
+        { ...node, name: 'b', digest: 'abd', sharedDigest: 'abd', wakeUp: 'poll' },
+      ],
+      database: { version: '18.1', oldestTransaction: { ageMs: 360_000, by: 'a report' } },
+    },
+    [
+      `heartbeat +state failing, failures 2, since ${time}, nextAt ${time}, code timeout`,
+      `channels +slack, state held, until \\d\\d:04:00, pending 3, parked 1, code bad-credential, reason Slack refuses the token: {2}\\[31mno \\[0m\\.`,
+      ' +pager, state unconfigured, pending 2, parked 0',
+      ` +mail, state open, pending 0, parked 0, health ok no, at ${time}`,
+      `nodes +a, version 1\\.0\\.0, role all, startedAt ${time}, generation 3, leads retention, isSelf yes, digest abc, .*`,
+      'differ +they serve different configurations: abc on a; abd on b',
+      'database +version 18\\.1, oldestTransaction ageMs 360,000, by a report',
+      `sources +gmail, state waiting, detail Run setup\\., since ${time}, times readAt ${time}, counts posted 1,200`,
+    ].map((line) => new RegExp(`^${line}$`, 'm')),
   ],
 ]
 
@@ -412,99 +468,35 @@ ${refused}
 `,
 )
 
-test('check reports each address that its channel would refuse, with its place', async (t) => {
-  const lines = [
-    'channels:',
-    '  terminal: {}',
-    '  slack: { botToken: xoxb-1234567890-abcdefghij }',
-    'agents: { route: { channel: terminal, to: stdot } }',
-    'hooks:',
-    '  enabled: true',
-    '  token: hook-4fK29sLq0ZpVx81mWnB7',
-    '  presets:',
-    '    - { name: github, channel: slack, to: C123 }',
-    '  mappings:',
-    '    - { match: { path: a }, message: x, channel: Slack, to: "@ada" }',
-    '    - { match: { path: b }, message: x, deliverTo: [{ channel: slack, to: "#ok" }, { channel: slack, to: ok }] }',
-    '    - { match: { path: c }, message: x, channel: slack, to: "{{to}}", allowPayloadRouting: true }',
-    '    - { match: { path: d }, message: x, channel: slack, to: nowhere, deliver: false }',
-  ]
-  const { run } = await createCommandLine(t, { 'reveille.yaml': `${lines.join('\n')}\n` })
-  const { code, out } = await run('check', '--json')
-  assert.equal(code, 1)
-  const wrong = (JSON.parse(out).diagnostics as { code: string; place: { line: number }; hint: string }[])
-    .filter((each) => each.code === 'INVALID_ADDRESS')
-    .map(({ place, hint }) => [place.line, hint])
-  assert.deepEqual(wrong, [
-    [4, 'The terminal takes `stdout` or `stderr` as an address.'],
-    [
-      11,
-      'This is no address of Slack: Slack reaches a person by the id of their profile (⋮ > Copy member ID), as `user:U0123456789`, not by a name.',
-    ],
-    [12, 'This is no address of Slack: write `#ok` for the channel of that name, or its id.'],
-    [
-      9,
-      'This is no address of Slack: it takes `C0123456789`, `#name`, `user:U0123456789` or `C0123456789:thread:1700000000.000100`.',
-    ],
-  ])
-})
-
-test('status says how channels, sources, nodes and the database fare', async (t) => {
-  const node = {
-    id: '1',
-    version: '1.0.0',
-    role: 'all',
-    startedAt: noon,
-    generation: 3,
-    leads: [],
-    isSelf: false,
-  }
-  const answers = {
-    '/api/status': {
-      heartbeat: { state: 'failing', failures: 2, since: noon, nextAt: noon, code: 'timeout' },
-      day: '2026-03-02',
-      budgets: [],
-      channels: [
-        {
-          channel: 'slack',
-          state: 'held',
-          until: noon + 240_000,
-          pending: 3,
-          parked: 1,
-          code: 'bad-credential',
-          reason: 'Slack refuses the token: \u001b[31mno\u001b[0m.',
-        },
-        { channel: 'pager', state: 'unconfigured', pending: 2, parked: 0 },
-        { channel: 'mail', state: 'open', pending: 0, parked: 0, health: { ok: false, at: noon } },
-      ],
-      sources: [
-        {
-          source: 'gmail',
-          state: 'waiting',
-          detail: 'Run setup.',
-          since: noon,
-          times: { readAt: noon },
-          counts: { posted: 1200 },
-        },
-      ],
-      nodes: [
-        { ...node, name: 'a', digest: 'abc', sharedDigest: 'abc', isSelf: true, leads: ['retention'] },
-        { ...node, name: 'b', digest: 'abd', sharedDigest: 'abd', wakeUp: 'poll' },
-      ],
-      database: { version: '18.1', oldestTransaction: { ageMs: 360_000, by: 'a report' } },
-    },
-  }
-  const { out } = await (await withGateway(t, answers)).run('status')
-  const time = String.raw`\d\d:0\d:00`
-  for (const expected of [
-    `heartbeat +state failing, failures 2, since ${time}, nextAt ${time}, code timeout`,
-    `channels +slack, state held, until \\d\\d:04:00, pending 3, parked 1, code bad-credential, reason Slack refuses the token: {2}\\[31mno \\[0m\\.`,
-    ' +pager, state unconfigured, pending 2, parked 0',
-    ` +mail, state open, pending 0, parked 0, health ok no, at ${time}`,
-    `nodes +a, version 1\\.0\\.0, role all, startedAt ${time}, generation 3, leads retention, isSelf yes, digest abc, .*`,
-    'differ +they serve different configurations: abc on a; abd on b',
-    'database +version 18\\.1, oldestTransaction ageMs 360,000, by a report',
-    `sources +gmail, state waiting, detail Run setup\\., since ${time}, times readAt ${time}, counts posted 1,200`,
-  ])
-    assert.match(out, new RegExp(`^${expected}$`, 'm'))
-})
+testTranscript(
+  {
+    'reveille.yaml': `channels:
+  terminal: {}
+  slack: { ${slack} }
+agents: { route: { channel: terminal, to: stdot } }
+hooks:
+  enabled: true
+  token: hook-4fK29sLq0ZpVx81mWnB7
+  presets:
+    - { name: github, channel: slack, to: C123 }
+  mappings:
+    - { match: { path: a }, message: x, channel: Slack, to: "@ada" }
+    - { match: { path: b }, message: x, deliverTo: [{ channel: slack, to: "#ok" }, { channel: slack, to: ok }] }
+    - { match: { path: c }, message: x, channel: slack, to: "{{to}}", allowPayloadRouting: true }
+    - { match: { path: d }, message: x, channel: slack, to: nowhere, deliver: false }
+`,
+  },
+  `
+# check reports each address that its channel would refuse, with its place and the form of a good one
+1 $ check
+! reveille.yaml:4:…[INVALID_ADDRESS]
+!   hint: The terminal takes \`stdout\` or \`stderr\` as an address.
+! reveille.yaml:11:…[INVALID_ADDRESS]
+!   hint: This is no address of Slack: Slack reaches a person by the id of their profile …, as \`user:U0123456789\`, not by a name.
+! reveille.yaml:12:…[INVALID_ADDRESS]
+!   hint: This is no address of Slack: write \`#ok\` for the channel of that name, or its id.
+! reveille.yaml:9:…[INVALID_ADDRESS]
+!   hint: This is no address of Slack: it takes \`C0123456789\`, …
+! reveille.yaml: 4 errors.
+`,
+)
