@@ -30,6 +30,7 @@ import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'
 import { badUsage, failure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
 import { formatSummary, print } from '../print.ts'
+import { momentOf } from '../records/filters.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'
 import { signsNothing } from './checks/configuration.ts'
 
@@ -37,9 +38,7 @@ type SignatureOptions = CommandOptions & Required<Pick<CommandOptions, 'endpoint
 
 /** Resolves with the exit code: 0 where the request would be accepted, else 1. @throws CommandFailure */
 export async function doctorSignature(io: Io, given: SignatureOptions): Promise<number> {
-  const now = given.now === undefined ? io.now() : parseTime(given.now)
-  if (Number.isNaN(new Date(now).getTime()))
-    throw badUsage('--now wants a time such as 2026-01-31T12:00:00Z, or Unix seconds.')
+  const now = given.now === undefined ? io.now() : momentOf('--now', given.now, io.now())
   // Other commands take the id of a request, which may be given here by mistake.
   const isId = /^[0-9a-f-]{4,36}$/i.test(given.request) && !existsSync(path.resolve(io.cwd, given.request))
   if (isId) throw badUsage(idIsNotEnough)
@@ -79,16 +78,6 @@ const idIsNotEnough =
 
 const offline: VerifyDependencies = {
   download: () => Promise.reject(new UnavailableError('Nothing is fetched with --offline.')),
-}
-
-/** Above this a number counts milliseconds: as seconds it would be the year 5138. */
-const maxSeconds = 100_000_000_000
-
-/** Parses ISO 8601, Unix seconds or milliseconds into milliseconds since the Unix epoch; NaN for anything else. */
-function parseTime(given: string): number {
-  if (!/^\d{1,15}(?:\.\d{1,9})?$/.test(given))
-    return Date.parse(/^\d{4}-\d{2}-\d{2}/.test(given) ? given : '')
-  return Math.round(Number(given) * (Number(given) < maxSeconds ? 1000 : 1))
 }
 
 /** Returns the other configured secrets, which the sender may have been given in place of the right one. */

@@ -103,15 +103,22 @@ export function refuseOther(
 type Milliseconds = Readonly<Record<string, number>>
 export const unitMs: Milliseconds = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
+/** Above this a number counts milliseconds: as seconds it would be the year 5138. */
+const maxSeconds = 100_000_000_000
+
 /**
- * Reads `8h` as eight hours ago, and a date or a time without a zone as one of this machine's clock, like those that lists show.
+ * Reads `8h` as eight hours ago, a number as Unix seconds or milliseconds, and a date or a time without a zone as one of this machine's
+ * clock, like those that lists show.
  * @throws CommandFailure (bad usage)
  */
-function momentOf(flag: string, text: string, now: number): number {
-  const [, count, unit = ''] = /^(\d{1,6})\s?([smhdw])$/.exec(text.trim()) ?? []
+export function momentOf(flag: string, text: string, now: number): number {
+  const given = text.trim()
+  const [, count, unit = ''] = /^(\d{1,6})\s?([smhdw])$/.exec(given) ?? []
   if (count !== undefined) return now - Number(count) * (unitMs[unit] ?? 0)
+  if (/^\d{9,14}(\.\d{1,9})?$/.test(given))
+    return Math.round(Number(given) * (Number(given) < maxSeconds ? 1000 : 1))
   const [, day, time = 'T00:00', zone = ''] =
-    /^(\d{4}-\d\d-\d\d)([T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?(Z|[+-]\d\d:?\d\d)?$/i.exec(text.trim()) ?? []
+    /^(\d{4}-\d\d-\d\d)([T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?(Z|[+-]\d\d:?\d\d)?$/i.exec(given) ?? []
   const at = day === undefined ? Number.NaN : Date.parse(`${day}${time.replace(' ', 'T')}${zone}`)
   if (!Number.isNaN(at)) return at
   throw badUsage(
