@@ -5,7 +5,7 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { scaffold } from './scaffold.ts'
 
-const template = path.join(import.meta.dirname, 'template')
+const samples = ['samples/github-pull-request.json', 'samples/stripe-invoice-payment-failed.json']
 
 async function createFolder(t: TestContext) {
   const parent = await mkdtemp(path.join(tmpdir(), 'reveille-scaffold-'))
@@ -14,7 +14,7 @@ async function createFolder(t: TestContext) {
   return {
     parent,
     folder,
-    run: () => scaffold({ folder, template }),
+    run: () => scaffold(folder),
     read: (name: string) => readFile(path.join(folder, name), 'utf8'),
     async write(name: string, text: string) {
       await mkdir(path.dirname(path.join(folder, name)), { recursive: true })
@@ -25,13 +25,14 @@ async function createFolder(t: TestContext) {
 
 test('a new folder gets the configuration, mappings, a place for transforms, and secrets', async (t) => {
   const { parent, folder } = await createFolder(t)
-  const { written } = await scaffold({ folder, template })
+  const { written } = await scaffold(folder)
   assert.deepEqual(written, [
     '.env',
     '.gitignore',
     'mappings/github.yaml',
     'mappings/stripe.yaml',
     'reveille.yaml',
+    ...samples,
     'transforms/README.md',
   ])
   assert.deepEqual(await readdir(parent), ['local'], 'nothing else is left behind')
@@ -39,7 +40,7 @@ test('a new folder gets the configuration, mappings, a place for transforms, and
 
 test('the two tokens are random, long and different, and only their owner can read them', async (t) => {
   const { folder } = await createFolder(t)
-  await scaffold({ folder, template })
+  await scaffold(folder)
   const file = path.join(folder, '.env')
   const text = await readFile(file, 'utf8')
   const [hook, gateway] = ['REVEILLE_HOOK_TOKEN', 'REVEILLE_GATEWAY_TOKEN'].map(
@@ -55,7 +56,13 @@ test('a folder without a configuration gets the missing files, and keeps its own
   await write('.env', 'REVEILLE_HOOK_TOKEN=mine')
   await write('mappings/github.yaml', 'mine')
   const { written } = await run()
-  assert.deepEqual(written, ['.gitignore', 'mappings/stripe.yaml', 'reveille.yaml', 'transforms/README.md'])
+  assert.deepEqual(written, [
+    '.gitignore',
+    'mappings/stripe.yaml',
+    'reveille.yaml',
+    ...samples,
+    'transforms/README.md',
+  ])
   assert.equal(await read('.env'), 'REVEILLE_HOOK_TOKEN=mine')
   assert.equal(await read('mappings/github.yaml'), 'mine')
   assert.deepEqual(await readdir(parent), ['local'])
@@ -65,15 +72,15 @@ test('an empty folder is filled and not replaced, since a shell may be in it', a
   const { folder } = await createFolder(t)
   await mkdir(folder)
   const { ino } = await stat(folder)
-  const { written } = await scaffold({ folder, template })
-  assert.equal(written.length, 6)
+  const { written } = await scaffold(folder)
+  assert.equal(written.length, 8)
   assert.equal((await stat(folder)).ino, ino)
 })
 
 test('two commands at one time write one whole folder', async (t) => {
   const { parent, folder } = await createFolder(t)
-  const both = await Promise.all([scaffold({ folder, template }), scaffold({ folder, template })])
-  assert.equal(both.flatMap(({ written }) => written).length, 6, 'each file was written once')
+  const both = await Promise.all([scaffold(folder), scaffold(folder)])
+  assert.equal(both.flatMap(({ written }) => written).length, 8, 'each file was written once')
   assert.deepEqual(await readdir(parent), ['local'])
 })
 

@@ -1,18 +1,10 @@
-/** Writes the first configuration of a new gateway: a folder made from the template beside this file. */
+/** Writes the first configuration of a new gateway: a folder made from the template and the samples beside this file. */
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-
-export interface ScaffoldOptions {
-  /** Absolute. */
-  readonly folder: string
-  /** The folder that is copied; absolute. */
-  readonly template: string
-  /** A folder of payloads to try mappings on, which is copied as `samples`; absolute. Absent: none is. */
-  readonly samples?: string
-}
+import { packageFile } from '../package-folder.ts'
 
 export interface Scaffolded {
   /** Relative to the folder, sorted; empty when there was a configuration. */
@@ -27,18 +19,16 @@ const configurationFile = 'reveille.yaml'
 const ignoredNames = ['.env', 'data/', 'node_modules/']
 
 /**
- * Writes nothing where there is a configuration, and never over a file. The configuration is written last, so that after a
- * crash the command can run again.
+ * Fills an absolute folder. Writes nothing where there is a configuration, and never over a file. The configuration is written last, so
+ * that after a crash the command can run again.
  */
-export async function scaffold({ folder, template, samples }: ScaffoldOptions): Promise<Scaffolded> {
+export async function scaffold(folder: string): Promise<Scaffolded> {
   const written: string[] = []
   if (existsSync(path.join(folder, configurationFile))) return { written, ignored: false }
-  const files = await filesIn(template)
-  const ordered = [
-    ...files.filter(({ to }) => to !== configurationFile),
-    ...(samples === undefined ? [] : await filesIn(samples, 'samples')),
-    ...files.filter(({ to }) => to === configurationFile),
-  ]
+  const files = [...(await filesIn('samples', 'samples')), ...(await filesIn('template'))]
+  const ordered = files.sort(
+    (one, other) => Number(one.to === configurationFile) - Number(other.to === configurationFile),
+  )
   const create = async (to: string, content: string | Uint8Array, mode?: number) => {
     const isNew = await createFile(path.join(folder, to), content, mode)
     if (isNew) written.push(to)
@@ -52,7 +42,8 @@ export async function scaffold({ folder, template, samples }: ScaffoldOptions): 
   return { written: written.sort(), ignored: wasAdded }
 }
 
-async function filesIn(folder: string, under = '') {
+async function filesIn(name: string, under = '') {
+  const folder = packageFile('scaffold', name)
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile())

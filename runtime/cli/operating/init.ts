@@ -3,7 +3,6 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { packageFile } from '../../package-folder.ts'
 import { type Scaffolded, scaffold } from '../../scaffold/scaffold.ts'
 import { badUsage } from '../command-failure.ts'
 import { configWords, findUsual, shownPath, usualFile } from '../configuration.ts'
@@ -45,11 +44,7 @@ export function scaffoldFolder(io: Io): string {
  */
 async function scaffoldInto(folder: string, io: Pick<Io, 'env'>): Promise<Scaffolded> {
   if (!existsSync(path.join(folder, usualFile))) refuseCommonFolder(folder, io)
-  return scaffold({
-    folder,
-    template: packageFile('scaffold', 'template'),
-    samples: packageFile('scaffold', 'samples'),
-  })
+  return scaffold(folder)
 }
 
 /**

@@ -10,9 +10,6 @@ import { atEnd } from '../../../test/at-end.ts'
 import { build } from '../../../test/process/reveille-process.ts'
 import { scaffold } from '../../scaffold/scaffold.ts'
 
-const runtime = path.join(import.meta.dirname, '..', '..')
-const template = path.join(runtime, 'scaffold', 'template')
-
 before(build)
 
 /** Starts the scaffolded gateway on a free port, as a process that ends with the test. */
@@ -21,7 +18,7 @@ async function startGateway(t: TestContext, more: readonly string[] = []) {
   atEnd(t, () => rm(cwd, { recursive: true, force: true }))
   const folder = path.join(cwd, 'local')
   const file = path.join(folder, 'reveille.yaml')
-  await scaffold({ folder, template })
+  await scaffold(folder)
   await writeFile(file, (await readFile(file, 'utf8')).replace('port: 8787', 'port: 0'))
 
   const { REVEILLE_HOOK_TOKEN: _hook, REVEILLE_GATEWAY_TOKEN: _gateway, ...env } = process.env
