@@ -72,7 +72,7 @@ export function createLedger(options: LedgerOptions) {
   const { store, now } = options
   const events = createEvents(options)
   const keys = createKeys(now)
-  const writer = createLedgerWriter(options, events, keys)
+  const writer = createWriter(options, events, keys)
 
   /** Ends an issue, if it is open. */
   function resolve(code: IssueCode, subject: string): void {
@@ -148,35 +148,26 @@ export function createLedger(options: LedgerOptions) {
   }
 }
 
-function createLedgerWriter(
-  options: LedgerOptions,
-  events: ReturnType<typeof createEvents>,
-  keys: ReturnType<typeof createKeys>,
-) {
-  function changesOf(
-    [key, { at: last, problem, count, isOver }]: [string, Pending],
-    at: number,
-  ): IssueChange[] {
-    const over: IssueChange[] = isOver ? [{ key, resolve: true }] : []
-    if (problem === undefined) return over
-    const report = !isOver && !keys.isMuted(key) && events.of(key, problem, at)
-    return [{ ...recordOf(key, problem), count, last, ...(report && { report }) }, ...over]
-  }
+type Events = ReturnType<typeof createEvents>
+type Keys = ReturnType<typeof createKeys>
 
-  return createWriter(options, {
-    changesIn: (batch, at) => [...batch].flatMap((each) => changesOf(each, at)),
-    onWritten(changes) {
-      for (const change of changes)
-        if ('report' in change && change.report) events.reported(change.key, change.report.day)
-    },
-  })
+function changesOf(
+  [key, { at: last, problem, count, isOver }]: [string, Pending],
+  at: number,
+  events: Events,
+  keys: Keys,
+): IssueChange[] {
+  const over: IssueChange[] = isOver ? [{ key, resolve: true }] : []
+  if (problem === undefined) return over
+  const report = !isOver && !keys.isMuted(key) && events.of(key, problem, at)
+  return [{ ...recordOf(key, problem), count, last, ...(report && { report }) }, ...over]
 }
 
 /** Returns when an issue that ends quietly was seen last; never, for any other. */
 function learn(
   { key, code, state, last, mutedUntil, reportedOn }: IssueRecord,
-  events: ReturnType<typeof createEvents>,
-  keys: ReturnType<typeof createKeys>,
+  events: Events,
+  keys: Keys,
 ): number {
   if (reportedOn !== undefined) events.reported(key, reportedOn)
   if (state === 'open') keys.open.add(key)
@@ -217,16 +208,8 @@ function createKeys(now: () => number) {
   }
 }
 
-interface WriterOptions {
-  readonly changesIn: (batch: Batch, at: number) => readonly IssueChange[]
-  readonly onWritten: (changes: readonly IssueChange[]) => void
-}
-
 /** Collects changes, and writes them a second later. A failed write is tried again. */
-function createWriter(
-  { store, log, now, timers, onFlushed }: LedgerOptions,
-  { changesIn, onWritten }: WriterOptions,
-) {
+function createWriter({ store, log, now, timers, onFlushed }: LedgerOptions, events: Events, keys: Keys) {
   let pending = new Map<string, Pending>()
   /** The batch being written. */
   let sent: Batch = new Map()
@@ -260,10 +243,11 @@ function createWriter(
   async function write(): Promise<void> {
     const at = now()
     try {
-      const changes = changesIn(sent, at)
+      const changes = [...sent].flatMap((each) => changesOf(each, at, events, keys))
       await store.command({ type: 'issues', at, changes })
       hasFailed = false
-      onWritten(changes)
+      for (const change of changes)
+        if ('report' in change && change.report) events.reported(change.key, change.report.day)
     } catch (error) {
       if (!hasFailed) log.warn({ event: 'issues-not-kept', err: error }, 'open issues will be written later')
       hasFailed = true
