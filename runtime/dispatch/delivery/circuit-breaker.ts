@@ -5,7 +5,6 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Timers } from '@reveille/engine'
 import type { ChannelLimits } from '@reveille/kit'
 import type { Failure } from '../../agent/failure.ts'
 import { type Circuit, type CircuitState, createCircuit } from '../circuit.ts'
@@ -38,9 +37,7 @@ interface PacedChannel {
   readonly circuit: Circuit
   readonly overall: ReturnType<typeof createSlidingWindow>
   readonly targets: ReturnType<typeof createTargetWindows>
-  /** The channel's overall pace allows nothing before this time. */
-  pacedUntil?: number
-  timer?: unknown
+  readonly pace: ReturnType<typeof createPace>
 }
 
 /** Maximum number of deliveries of one channel under way. */
@@ -59,20 +56,22 @@ const maxTargetWaitMs = 250
 const maxChannelWait = 1000
 
 export function createCircuitBreaker(options: BreakerOptions) {
-  const { now, timers, onChange } = options
+  const { now, onChange } = options
   let channels = new Map<string, PacedChannel>()
   let lastVersion = 0
-  const paces = createPaces(options)
 
   function create(name: string, configuration: unknown): PacedChannel {
     const circuit = createChannelCircuit(options, name)
-    const windows = { overall: createSlidingWindow(), targets: createTargetWindows() }
+    const windows = {
+      overall: createSlidingWindow(),
+      targets: createTargetWindows(),
+      pace: createPace(options),
+    }
     return { configuration, configurationVersion: ++lastVersion, circuit, ...windows }
   }
 
   /** Paces are the vendor's and outlive a configuration. An open circuit becomes half-open: one delivery goes first. */
-  function reconfigure({ timer, ...old }: PacedChannel, configuration: unknown): PacedChannel {
-    timers.clearTimeout(timer)
+  function reconfigure(old: PacedChannel, configuration: unknown): PacedChannel {
     old.circuit.configured()
     return { ...old, configuration, configurationVersion: ++lastVersion }
   }
@@ -94,9 +93,8 @@ export function createCircuitBreaker(options: BreakerOptions) {
         if (!isSame) changed.push(name)
         next.set(name, isSame ? old : old ? reconfigure(old, configuration) : create(name, configuration))
       }
-      for (const [name, channel] of channels) if (!next.has(name)) stopTimers(channel, timers)
+      for (const [name, channel] of channels) if (!next.has(name)) stopTimers(channel)
       channels = next
-      for (const name of changed) paces.resume(channels.get(name) as PacedChannel)
       onChange()
       return changed
     },
@@ -113,7 +111,7 @@ export function createCircuitBreaker(options: BreakerOptions) {
       if (channel === undefined) return { kind: 'granted', configurationVersion: 0 }
       const permit = permitOf(channel, target, limits, now())
       if (permit.kind === 'release' && permit.whose === 'channel' && blockedUntil(channel) === undefined)
-        paces.set(channel, permit.until)
+        channel.pace.set(permit.until)
       return permit
     },
 
@@ -132,35 +130,33 @@ export function createCircuitBreaker(options: BreakerOptions) {
     read: () => [...channels].map(([name, { circuit }]) => stateOf(name, circuit.state())),
 
     stop() {
-      paces.stop()
-      for (const channel of channels.values()) stopTimers(channel, timers)
+      for (const channel of channels.values()) stopTimers(channel)
     },
   }
 }
 
-/** Keeps the times before which the overall pace of a channel allows nothing. */
-function createPaces({ now, timers, onChange }: BreakerOptions) {
+/** Keeps the time before which the overall pace of a channel allows nothing. */
+function createPace({ now, timers, onChange }: BreakerOptions) {
+  let until: number | undefined
   let isStopped = false
+  let timer: unknown
 
-  function resume(channel: PacedChannel): void {
-    timers.clearTimeout(channel.timer)
-    if (channel.pacedUntil === undefined || isStopped) return
-    const passed = () => {
-      channel.pacedUntil = undefined
-      onChange()
-    }
-    channel.timer = timers.setTimeout(passed, Math.max(0, channel.pacedUntil - now()))
+  function passed(): void {
+    until = undefined
+    onChange()
   }
 
   return {
-    resume,
-    set(channel: PacedChannel, until: number): void {
-      channel.pacedUntil = until
-      resume(channel)
+    until: () => until,
+    set(time: number): void {
+      until = time
+      timers.clearTimeout(timer)
+      if (!isStopped) timer = timers.setTimeout(passed, Math.max(0, time - now()))
       onChange()
     },
     stop(): void {
       isStopped = true
+      timers.clearTimeout(timer)
     },
   }
 }
@@ -209,7 +205,7 @@ function createChannelCircuit(options: BreakerOptions, name: string): Circuit {
 }
 
 function blockedUntil(channel: PacedChannel | undefined): number | undefined {
-  return channel?.circuit.openUntil() ?? channel?.pacedUntil
+  return channel?.circuit.openUntil() ?? channel?.pace.until()
 }
 
 function roomOf(channel: PacedChannel): number {
@@ -217,9 +213,9 @@ function roomOf(channel: PacedChannel): number {
   return channel.circuit.state().isHalfOpen ? 1 : channelRoom
 }
 
-function stopTimers({ circuit, timer }: PacedChannel, timers: Timers): void {
+function stopTimers({ circuit, pace }: PacedChannel): void {
   circuit.stop()
-  timers.clearTimeout(timer)
+  pace.stop()
 }
 
 /** Users read whether a channel sends (`open`), is held, or is probed. That is not the state of a circuit. */
