@@ -35,6 +35,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'pause.ts',
       'random-id.ts',
       'redact.ts',
+      'repeat-if-asked.ts',
       'trace-context.ts',
       'write-whole.ts',
       'presets-folder.ts',

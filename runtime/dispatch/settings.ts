@@ -1,6 +1,7 @@
 /** Applies settings to the store: one after the other, the newest last, and again until the store has taken them. */
 
 import type { Timers } from '@reveille/engine'
+import { repeatIfAsked } from '../repeat-if-asked.ts'
 
 export interface SettingsApplierOptions {
   /** Reads the current settings and writes them to the store. */
@@ -12,38 +13,23 @@ export interface SettingsApplierOptions {
 /** Milliseconds between two tries. */
 const pauseMs = 5000
 
+/** Settings that come while older ones are being applied follow them. In parallel the older ones could win. */
 export function createSettingsApplier({ applyOnce, onFailure, timers }: SettingsApplierOptions) {
-  let isWanted = false
   let isStopped = false
-  let applying: Promise<void> | undefined
   let retry: unknown
 
-  /** Settings that come while older ones are being applied follow them. In parallel the older ones could win. */
-  async function applyNewest(): Promise<void> {
-    while (isWanted && !isStopped) {
-      isWanted = false
-      timers.clearTimeout(retry)
-      try {
-        await applyOnce()
-      } catch (error) {
-        if (isStopped) return
-        onFailure(error)
-        retry = timers.setTimeout(() => void apply(), pauseMs)
-      }
+  /** Resolves after the first try; what could not be applied is tried again later. Never rejects. */
+  const apply = repeatIfAsked(async () => {
+    if (isStopped) return
+    timers.clearTimeout(retry)
+    try {
+      await applyOnce()
+    } catch (error) {
+      if (isStopped) return
+      onFailure(error)
+      retry = timers.setTimeout(() => void apply(), pauseMs)
     }
-  }
-
-  /**
-   * Applies the current settings. Resolves after the first try; what could not be applied is tried again later. Never
-   * rejects.
-   */
-  function apply(): Promise<void> {
-    isWanted = true
-    applying ??= applyNewest().finally(() => {
-      applying = undefined
-    })
-    return applying
-  }
+  })
 
   return {
     apply,

@@ -10,6 +10,7 @@ import {
   keptGenerations,
   type Rollback,
 } from '@reveille/engine'
+import { repeatIfAsked } from '../repeat-if-asked.ts'
 import { StoreError } from '../store/port.ts'
 import {
   createGenerationFiles,
@@ -80,7 +81,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
   function change(step: () => void): void {
     early?.push(step)
     step()
-    saving.save()
+    void saving.save()
   }
 
   return {
@@ -123,52 +124,38 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
       if (now.damaged.length > 0) options.onDamaged(now.damaged)
       await saving.begin()
     },
-    saved: saving.saved,
+    saved: saving.save,
     neededBundles: () => new Set(state.kept.flatMap(({ bundles }) => bundles)),
     close: saving.close,
   }
 }
 
-/** Writes in the background, and nothing before `begin` or after `close`. */
+/** Writes in the background, one state at a time, and nothing before `begin` or after `close`. */
 function createSaving(write: (isLast: boolean) => Promise<void>, onFailed: (error: unknown) => void) {
   let mayWrite = false
-  let saving: Promise<void> | undefined
-  let isChanged = false
   let isFailing = false
   let isLast = false
 
-  function save(): void {
-    isChanged = true
-    if (mayWrite) saving ??= saveAll()
-  }
-
-  /** Writes one state at a time; changes meanwhile are part of the next one. */
-  async function saveAll(): Promise<void> {
-    while (isChanged) {
-      isChanged = false
-      try {
-        await write(isLast)
-        isFailing = false
-      } catch (error) {
-        if (!isFailing) onFailed(error)
-        isFailing = true
-      }
+  const saveAll = repeatIfAsked(async () => {
+    try {
+      await write(isLast)
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) onFailed(error)
+      isFailing = true
     }
-    saving = undefined
-  }
+  })
+  const save = async () => (mayWrite ? saveAll() : undefined)
 
   return {
     save,
-    saved: async () => saving,
-    async begin() {
+    begin(): Promise<void> {
       mayWrite = true
-      save()
-      await saving
+      return saveAll()
     },
-    async close() {
+    async close(): Promise<void> {
       isLast = true
-      save()
-      await saving
+      await save()
       mayWrite = false
     },
   }

@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Settings, Timers } from '@reveille/engine'
 import { backoffMs, signWebhook } from '@reveille/kit'
+import { repeatIfAsked } from '../repeat-if-asked.ts'
 import {
   type AlertWay,
   type IssueChange,
@@ -61,32 +62,20 @@ export function createAlerts(options: AlertOptions) {
     webhook: createWebhookAlerts(options, closing.signal),
   }
   let timer: unknown
-  let looking: Promise<void> | undefined
-  let isAskedAgain = false
 
   function schedule(ms: number): void {
     if (closing.signal.aborted) return
     timers.clearTimeout(timer)
-    timer = timers.setTimeout(look, Math.max(ms, 0))
+    timer = timers.setTimeout(() => void look(), Math.max(ms, 0))
   }
 
-  function look(): void {
-    timer = undefined
-    if (looking !== undefined) {
-      isAskedAgain = true
-      return
-    }
-    looking = lookOnce()
-      .catch((error) => {
-        log.warn({ event: 'issues-not-read', err: error }, 'alerts will be sent later')
-        schedule(backoff.firstMs)
-      })
-      .finally(() => {
-        looking = undefined
-        if (isAskedAgain) schedule(gatherMs)
-        isAskedAgain = false
-      })
-  }
+  const look = repeatIfAsked(async () => {
+    if (closing.signal.aborted) return
+    await lookOnce().catch((error) => {
+      log.warn({ event: 'issues-not-read', err: error }, 'alerts will be sent later')
+      schedule(backoff.firstMs)
+    })
+  })
 
   async function lookOnce(): Promise<void> {
     const { channel, webhook, severity } = settings()
@@ -129,7 +118,7 @@ export function createAlerts(options: AlertOptions) {
     async close(): Promise<void> {
       timers.clearTimeout(timer)
       closing.abort()
-      await looking
+      await look()
     },
   }
 }
