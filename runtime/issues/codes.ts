@@ -20,103 +20,88 @@ export interface IssueCodeRow {
     | 'files'
     | 'gateway'
     | 'store'
-  /** True if quiet days end it. Not where the problem lasts although nothing is counted. */
-  readonly endsQuietly: boolean
+  /** True where the problem lasts although nothing is counted, so that quiet days do not end it. Default: false. */
+  readonly isLasting?: true
   /**
-   * True if the main session gets an event. Not where dispatch commits one with the first run that it parks, nor where unauthenticated
-   * clients can open the issue, which would buy them a turn of the agent.
+   * False if the main session gets no event: where dispatch commits one with the first run that it parks, and where unauthenticated
+   * clients can open the issue, which would buy them a turn of the agent. Default: true.
    */
-  readonly isReported: boolean
+  readonly isReported?: false
 }
 
-const counted = { endsQuietly: true, isReported: true } as const
-/** Unauthenticated clients can open it, so it never wakes the agent. */
-const ofAnyone = { isReported: false } as const
-const lasting = { endsQuietly: false, isReported: true } as const
-
-export const issueCodes = {
+const rows = {
   SIGNATURE_REFUSED: {
-    ...counted,
-    ...ofAnyone,
+    isReported: false,
     severity: 'suspicious',
     about: 'endpoint',
     title: 'requests are refused: the signature is wrong or missing',
     ends: 'with the next authenticated request to the endpoint',
   },
   TOKEN_REFUSED: {
-    ...counted,
-    ...ofAnyone,
+    isReported: false,
     severity: 'suspicious',
     about: 'endpoint',
     title: 'requests are refused: the token is wrong or missing',
     ends: 'with the next authenticated request to the endpoint',
   },
   BODY_REFUSED: {
-    ...counted,
     severity: 'losing-events',
     about: 'endpoint',
     title: 'requests of an authenticated sender are refused: the body cannot be read',
     ends: 'with the next readable request to the endpoint',
   },
   TOKEN_GUESSING: {
-    ...counted,
-    ...ofAnyone,
+    isReported: false,
     severity: 'suspicious',
     about: 'gateway',
     title: 'a client tries wrong gateway tokens',
     ends: 'after seven days without another',
   },
   TRANSFORM_FAILING: {
-    ...counted,
     severity: 'failing',
     about: 'mapping',
     title: 'the transform of this mapping fails',
     ends: 'with the next request that the mapping accepts or skips',
   },
   MAPPING_REFUSES: {
-    ...counted,
     severity: 'losing-events',
     about: 'mapping',
     title: 'requests are refused with 4xx, which few senders retry',
     ends: 'when all stored ones have been replayed',
   },
   DEDUPE_TOO_COARSE: {
-    ...counted,
     severity: 'losing-events',
     about: 'mapping',
     title: 'requests with different bodies are dropped as duplicates of each other',
     ends: 'after seven days without one',
   },
   DRIFT: {
-    ...counted,
     severity: 'degraded',
     about: 'endpoint',
     title: 'a field that a mapping reads no longer arrives',
     ends: 'when the field arrives again',
   },
   DUPLICATES: {
-    ...counted,
     severity: 'degraded',
     about: 'endpoint',
     title: 'the sender repeats its deliveries',
     ends: 'after an hour with fewer than three repetitions',
   },
   SILENCE: {
-    ...lasting,
+    isLasting: true,
     severity: 'losing-events',
     about: 'endpoint',
     title: 'no request has arrived within `expectEvery`',
     ends: 'with the next request to the endpoint',
   },
   LOOP: {
-    ...counted,
     severity: 'degraded',
     about: 'mapping',
     title: 'a suspected loop was stopped',
     ends: 'when none of its runs is parked; for a request caused by the gateway itself, after an hour without one',
   },
   BUDGET_SPENT: {
-    ...lasting,
+    isLasting: true,
     severity: 'failing',
     about: 'budget',
     title: 'the budget of the day is spent',
@@ -124,77 +109,74 @@ export const issueCodes = {
     isReported: false,
   },
   BUDGET_ALARM: {
-    ...counted,
     severity: 'degraded',
     about: 'budget',
     title: 'much of the budget of the day is spent',
     ends: 'with the day (UTC)',
   },
   NO_PRICE: {
-    ...lasting,
+    isLasting: true,
     severity: 'failing',
     about: 'runner',
     title: 'runs are parked: a budget is in USD, and their price is unknown',
     ends: 'when its parked runs are resumed or cancelled',
   },
   TIMEOUTS: {
-    ...counted,
     severity: 'failing',
     about: 'mapping',
     title: 'runs time out',
     ends: 'with the next run of the mapping that succeeds',
   },
   RUNNER_HELD: {
-    ...lasting,
+    isLasting: true,
     severity: 'failing',
     about: 'runner',
     title: 'the runner is unavailable, and its runs wait',
     ends: 'with the next answer of the runner',
   },
   RUNNER_FAILS: {
-    ...counted,
     severity: 'failing',
     about: 'runner',
     title: 'runs of this runner fail',
     ends: 'when no run of the last seven days is still failed, and the last heartbeat succeeded',
   },
   CHANNEL_REFUSES: {
-    ...lasting,
+    isLasting: true,
     severity: 'failing',
     about: 'channel',
     title: 'the channel sends nothing',
     ends: 'with the next message that the channel sends',
   },
   DELIVERIES_PARKED: {
-    ...lasting,
+    isLasting: true,
     severity: 'failing',
     about: 'channel',
     title: 'replies are parked and wait for an operator',
     ends: 'when no reply of the channel is parked',
   },
   SOURCE_STOPPED: {
-    ...lasting,
+    isLasting: true,
     severity: 'losing-events',
     about: 'source',
     title: 'the source fetches nothing',
     ends: 'when the source reports that it works',
   },
   RELOAD_REFUSED: {
-    ...lasting,
+    isLasting: true,
     severity: 'degraded',
     about: 'files',
     title: 'the last change was refused; an earlier generation is live',
     ends: 'when the files go live, or match the live generation again',
   },
   ALERTS_FAIL: {
-    ...lasting,
+    isLasting: true,
     severity: 'failing',
     about: 'gateway',
     title: 'alerts cannot be sent this way',
     ends: 'with the next alert that is sent',
   },
   STORE_UNWRITABLE: {
-    ...lasting,
+    isLasting: true,
     severity: 'losing-events',
     about: 'store',
     title: 'requests are answered 503: the store cannot write',
@@ -202,7 +184,7 @@ export const issueCodes = {
     isReported: false,
   },
   DISK_LOST_WRITES: {
-    ...lasting,
+    isLasting: true,
     severity: 'losing-events',
     about: 'store',
     title: 'the disk lost writes',
@@ -210,7 +192,9 @@ export const issueCodes = {
   },
 } as const satisfies Readonly<Record<string, IssueCodeRow>>
 
-export type IssueCode = keyof typeof issueCodes
+export type IssueCode = keyof typeof rows
+
+export const issueCodes: Readonly<Record<IssueCode, IssueCodeRow>> = rows
 
 /** An issue that nothing was counted for in this time is over. */
 export const quietMs = 7 * dayMs

@@ -173,7 +173,7 @@ function learn(
   if (state === 'open') keys.open.add(key)
   else keys.mute(key, mutedUntil)
   const row = state === 'open' && partsOf(key) ? issueCodes[code as IssueCode] : undefined
-  return row?.endsQuietly ? last : Number.POSITIVE_INFINITY
+  return row === undefined || row.isLasting ? Number.POSITIVE_INFINITY : last
 }
 
 function unwrittenOf(key: string, { at, problem, count, isOver }: Pending): IssueRecord[] {
@@ -290,7 +290,7 @@ function createEvents({ mintId, generation, notifies, heartbeatFor }: LedgerOpti
     /** Returns the event that goes with an occurrence, if there is to be one. */
     of(key: string, { code, subject, isSilent }: Problem, at: number) {
       const day = dayOf(at)
-      const { isReported, title } = issueCodes[code]
+      const { isReported = true, title } = issueCodes[code]
       if (!isReported || isSilent || !notifies() || reportedOn.get(key) === day) return undefined
       if (today.day !== day) today = { day, count: 0 }
       if (today.count >= maxEvents) return undefined

@@ -9,7 +9,7 @@ import { catchUpSource, type SourceState } from '../sources/index.ts'
 import { dayOf } from '../store/day.ts'
 import { pagesOf } from '../store/pages.ts'
 import type { Reader, RunError, RunRecord } from '../store/port.ts'
-import { type IssueCode, issueCodes, quietMs } from './codes.ts'
+import { type IssueCode, type IssueCodeRow, issueCodes, quietMs } from './codes.ts'
 import { type Ledger, type Problem, withoutFullStop } from './ledger.ts'
 
 export interface WorkWatchOptions {
@@ -324,11 +324,7 @@ function reloadRefused(
 }
 
 /** True if the configuration still has the subject of an issue. */
-function isConfigured(
-  about: (typeof issueCodes)[IssueCode]['about'],
-  subject: string,
-  snapshot: Snapshot,
-): boolean {
+function isConfigured(about: IssueCodeRow['about'], subject: string, snapshot: Snapshot): boolean {
   const { settings, endpoints, mappings } = snapshot
   switch (about) {
     case 'endpoint':
