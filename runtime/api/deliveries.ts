@@ -10,12 +10,7 @@ import type { AdminOptions } from './options.ts'
 import { orderAll } from './parked.ts'
 import type { workRoutes } from './routes/work.ts'
 
-type DeliveryHandlers = Pick<
-  Handlers<typeof workRoutes>,
-  'sendDelivery' | 'replayDelivery' | 'replayDeliveries' | 'setRoute'
->
-
-export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers {
+export function createDeliveryHandlers(options: AdminOptions) {
   const { deliveries, store, log } = options
   return {
     async sendDelivery({ body, by, reply }) {
@@ -48,7 +43,7 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
       log.info({ event: 'route-set', ...set.route, by })
       return { route: set.route }
     },
-  }
+  } satisfies Partial<Handlers<typeof workRoutes>>
 
   /** @throws RequestError where the delivery is not there, or in another state */
   async function replay(id: Id, by: string): Promise<DeliveryRecord> {

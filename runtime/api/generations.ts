@@ -4,7 +4,7 @@ import type { GenerationRecord, ReloadResult } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
 import { queryRefused, refuse } from './errors.ts'
 import { createGenerationFiles } from './generation-files.ts'
-import type { Handlers } from './handlers.ts'
+import type { Call, Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import { pageIn } from './pages.ts'
 import type { gatewayRoutes } from './routes/gateway.ts'
@@ -12,12 +12,7 @@ import type { gatewayRoutes } from './routes/gateway.ts'
 /** Default number of stored requests that a dry run examines. */
 const usualRequests = 100
 
-type GenerationHandlers = Pick<
-  Handlers<typeof gatewayRoutes>,
-  'listGenerations' | 'readGeneration' | 'readGenerationFile' | 'compareGenerations' | 'reload' | 'rollBack'
->
-
-export function createGenerationHandlers(options: AdminOptions): GenerationHandlers {
+export function createGenerationHandlers(options: AdminOptions) {
   const { reloader, archive } = options
   const files = createGenerationFiles(options)
   /** The refusal of the files as they are now; a later reload without errors ends it. */
@@ -79,7 +74,7 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
       await archive.saved()
       return answer(reply, result)
     },
-  }
+  } satisfies Partial<Handlers<typeof gatewayRoutes>>
 
   function missing({ number }: NumberParameter): FastifyReply {
     const numbers = archive.list().flatMap(({ generation }) => generation ?? [])
@@ -90,7 +85,7 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
   }
 }
 
-type DryRunQuery = Parameters<GenerationHandlers['reload']>[0]['query']
+type DryRunQuery = Call<typeof gatewayRoutes.reload>['query']
 
 /** Carries out the dry run that the query asks for, if any: of a reload, or of a rollback to `source`. */
 async function preview(

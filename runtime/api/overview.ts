@@ -8,9 +8,7 @@ import type { AdminOptions } from './options.ts'
 import { pageIn } from './pages.ts'
 import type { gatewayRoutes } from './routes/gateway.ts'
 
-type OverviewHandlers = Pick<Handlers<typeof gatewayRoutes>, 'listEndpoints' | 'listMappings' | 'find'>
-
-export function createOverviewHandlers({ current, store, counters, issues }: AdminOptions): OverviewHandlers {
+export function createOverviewHandlers({ current, store, counters, issues }: AdminOptions) {
   const { read } = store
 
   /** When the newest request came that has these fields. */
@@ -56,7 +54,7 @@ export function createOverviewHandlers({ current, store, counters, issues }: Adm
     async find({ query: { q } }) {
       return { items: await read.find(q.trim()) }
     },
-  }
+  } satisfies Partial<Handlers<typeof gatewayRoutes>>
 }
 
 /** The limits and authentication of a policy, without secrets. */

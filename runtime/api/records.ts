@@ -7,19 +7,7 @@ import { withMaskedCursor } from './masked-cursor.ts'
 import type { AdminOptions } from './options.ts'
 import type { workRoutes } from './routes/work.ts'
 
-type Records = Pick<
-  Handlers<typeof workRoutes>,
-  | 'listRuns'
-  | 'listEvents'
-  | 'readEvent'
-  | 'listDeliveries'
-  | 'readDelivery'
-  | 'listSessions'
-  | 'readSession'
-  | 'readRoute'
->
-
-export function createRecordHandlers({ current, store: { read }, mask }: AdminOptions): Records {
+export function createRecordHandlers({ current, store: { read }, mask }: AdminOptions) {
   return {
     listRuns: ({ query }) => read.runs(query),
     listEvents: ({ query }) => read.events(query),
@@ -35,5 +23,5 @@ export function createRecordHandlers({ current, store: { read }, mask }: AdminOp
       const { by, ...route } = set
       return { route, ...(by !== undefined && { by }) }
     },
-  }
+  } satisfies Partial<Handlers<typeof workRoutes>>
 }

@@ -12,15 +12,10 @@ import { maskedBody, maxRedactedBytes } from './request-bodies.ts'
 import { refuseNoFilter, shownRequest, storeFilters } from './requests.ts'
 import type { replayRoutes } from './routes/replays.ts'
 
-type ReplayHandlers = Pick<
-  Handlers<typeof replayRoutes>,
-  'replayRequest' | 'replayRequests' | 'listJobs' | 'readJob' | 'cancelJob'
->
-
 /** Maximum number of requests that a dry run shows, and of failures that a job shows. */
 const maxShown = 20
 
-export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
+export function createReplayHandlers(options: AdminOptions) {
   const { store, log, now, replays, replayJobs } = options
   const { read } = store
 
@@ -97,7 +92,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
       log.info({ event: 'replay-job-cancelled', jobId: id, by })
       return (await jobOf(read, id)) ?? missing('job')
     },
-  }
+  } satisfies Partial<Handlers<typeof replayRoutes>>
 }
 
 type Read = AdminOptions['store']['read']

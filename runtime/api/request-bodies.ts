@@ -10,14 +10,12 @@ import type { AdminOptions } from './options.ts'
 import { refuseNoFilter, storeFilters } from './requests.ts'
 import type { replayRoutes } from './routes/replays.ts'
 
-type BodyHandlers = Pick<Handlers<typeof replayRoutes>, 'readRequestBody' | 'forgetRequests'>
-
 /** Secrets are looked for in the main thread, so that a longer body is answered raw alone. Bytes. */
 export const maxRedactedBytes = 4 * 1024 * 1024
 /** As many as the store erases at a time. */
 const stride = 500
 
-export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
+export function createRequestBodyHandlers(options: AdminOptions) {
   const { store, log, now, mask } = options
   const { read } = store
 
@@ -68,7 +66,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
       log.info({ event: 'requests-forgotten', count: forgotten, refused: refused.length, by })
       return { ok: true, forgotten, refused: refused.slice(0, stride) }
     },
-  }
+  } satisfies Partial<Handlers<typeof replayRoutes>>
 
   /** Replays hold the same content as their original. `seen` are those of earlier pages, which come once. */
   async function withReplays(

@@ -16,12 +16,7 @@ const orders = {
 } as const
 type Order = keyof typeof orders
 
-type RunHandlers = Pick<
-  Handlers<typeof workRoutes>,
-  'readRun' | 'cancelRun' | 'resumeRun' | 'resumeRuns' | 'retryRun' | 'retryRuns'
->
-
-export function createRunHandlers(options: AdminOptions): RunHandlers {
+export function createRunHandlers(options: AdminOptions) {
   const { store, log, now, progressOf } = options
   const { read } = store
   return {
@@ -63,7 +58,7 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
         async (id) => (dryRun ? undefined : order('retry', id, by)),
       )
     },
-  }
+  } satisfies Partial<Handlers<typeof workRoutes>>
 
   /** @throws RequestError where the run is not there, or in another state */
   async function order(type: Order, id: Id, by: string): Promise<RunRecord> {

@@ -9,11 +9,6 @@ import { laneTo } from './outgoing.ts'
 
 export type AdminDeliveries = ReturnType<typeof createAdminDeliveries>
 
-export interface Sent {
-  readonly ok: true
-  readonly delivery: DeliveryRecord
-}
-
 /** A destination that cannot be used. */
 export interface Unroutable {
   readonly ok: false
@@ -56,10 +51,7 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions) {
 
   return {
     /** Sends to a channel's name or `last`. Without `to` it goes where a run's reply would. @throws StoreError `BACKLOG` and others */
-    async send(
-      { channel, to, text }: Route & { readonly text: string },
-      by?: string,
-    ): Promise<Sent | Unroutable> {
+    async send({ channel, to, text }: Route & { readonly text: string }, by?: string) {
       const address = named(to === undefined ? { channel } : { channel, to })
       const destination = resolveDestination(address, await store.read.route(), channels())
       if (!destination.ok) return unroutable(destination)
@@ -78,7 +70,7 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions) {
         ...(by !== undefined && { by }),
       }
       await store.command({ type: 'send', delivery, task: taskFor(delivery.id, destination, at) })
-      return { ok: true, delivery }
+      return { ok: true as const, delivery }
     },
 
     /** Makes a parked delivery pending again. It continues after the parts that have arrived. @throws StoreError */
@@ -98,10 +90,7 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions) {
     },
 
     /** Sets where `last` goes from now on, whatever `agents.route` says. @throws StoreError */
-    async setRoute(
-      asked: Route,
-      by = '',
-    ): Promise<{ readonly ok: true; readonly route: Route } | Unroutable> {
+    async setRoute(asked: Route, by = '') {
       const route = named(asked)
       // The last route is left out, because it is what is being set.
       const destination = resolveDestination(route, undefined, channels())
@@ -109,7 +98,7 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions) {
       const { channel } = destination
       const newRoute: Route = route.to === undefined ? { channel } : { channel, to: route.to }
       await store.command({ type: 'set-route', route: newRoute, by })
-      return { ok: true, route: newRoute }
+      return { ok: true as const, route: newRoute }
     },
   }
 }
