@@ -4,8 +4,9 @@
  */
 
 import { connect } from 'node:net'
-import { BenchError } from './bench-error.ts'
+
 import { processCpu } from './kernel.ts'
+import { BenchError } from './measure.ts'
 
 export interface Shot {
   readonly url: string

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Comparison, measureAll, quantile, ratios, sampleCount, type Variant } from './measure.ts'
+import { type Comparison, type Measured, measureAll, quantile, ratios } from './measure.ts'
 
 test('variants take turns, each round begins with the next one, and all are closed', async () => {
   const taken: string[] = []
-  const comparison = comparisonOf((variant) => taken.push(variant))
   const shown: string[] = []
-  const [measure] = await measureAll([comparison], 3, ({ number, total, variant }) => {
-    shown.push(`${number}/${total} ${variant}`)
+  const comparison = comparisonOf((step) => taken.push(step))
+  const [measure] = await measureAll([comparison], 3, (number, _, variant) => {
+    shown.push(`${number} ${variant}`)
   })
-  assert.deepEqual(taken, ['one', 'two', 'two', 'one', 'one', 'two', 'closed'])
+  assert.deepEqual(taken, ['one', 'two', 'two', 'one', 'one', 'two', 'one closed', 'two closed'])
   assert.equal(shown.at(-1), '6/6 two')
-  assert.equal(sampleCount([comparison], 3), 6)
   assert.deepEqual(
     measure?.variants.map(({ samples }) => samples.length),
     [3, 3],
@@ -20,41 +19,33 @@ test('variants take turns, each round begins with the next one, and all are clos
 
 test('opened variants are closed after an error', async () => {
   const taken: string[] = []
-  const failing = comparisonOf((variant) => {
-    taken.push(variant)
-    if (variant === 'two') throw new Error('refused')
+  const failing = comparisonOf((step) => {
+    taken.push(step)
+    if (step === 'two') throw new Error('refused')
   })
   await assert.rejects(
     measureAll([failing], 3, () => {}),
     /refused/,
   )
-  assert.deepEqual(taken, ['one', 'two', 'closed'])
+  assert.deepEqual(taken, ['one', 'two', 'one closed', 'two closed'])
 })
 
-test('ratios compare samples of one turn', () => {
-  const of = (...values: number[]): Variant => ({ name: 'x', samples: values.map((value) => ({ value })) })
+test('ratios compare samples of one turn, and a quantile between two values is between them', () => {
+  const of = (...values: number[]): Measured => ({ name: 'x', samples: values.map((value) => ({ value })) })
   assert.deepEqual(ratios(of(1, 6, 30), of(2, 3, 10), 'value'), [0.5, 2, 3])
+  assert.deepEqual([quantile([3, 1, 2], 0.5), quantile([4, 1, 2, 3], 0.5), quantile([5], 0.99)], [2, 2.5, 5])
 })
 
-test('a quantile between two values is between them', () => {
-  assert.equal(quantile([3, 1, 2], 0.5), 2)
-  assert.equal(quantile([4, 1, 2, 3], 0.5), 2.5)
-  assert.equal(quantile([5], 0.99), 5)
-})
-
-function comparisonOf(take: (variant: string) => void): Comparison {
-  return {
-    name: 'x',
-    variants: ['one', 'two'],
-    compared: 'value',
-    openSeconds: 0,
-    sampleSeconds: 0,
+function comparisonOf(note: (step: string) => void): Comparison {
+  const variants = ['one', 'two'].map((name) => ({
+    name,
     open: async () => ({
-      async take(variant) {
-        take(variant)
+      async take() {
+        note(name)
         return { value: 1 }
       },
-      close: async () => take('closed'),
+      close: async () => note(`${name} closed`),
     }),
-  }
+  }))
+  return { name: 'x', compared: 'value', variants }
 }

@@ -6,8 +6,11 @@
 /** Names of variants. */
 export const reveille = 'Reveille'
 export const baseName = 'base'
-export const echo = 'Fastify echo'
-export const openClawName = 'OpenClaw'
+
+/** Thrown where the message alone says what to do. */
+export class BenchError extends Error {
+  override readonly name = 'BenchError'
+}
 
 /** Figures by name. */
 export type Sample = Readonly<Record<string, number>>
@@ -15,100 +18,73 @@ export type Sample = Readonly<Record<string, number>>
 /** Variants that are measured and compared. */
 export interface Comparison {
   readonly name: string
-  /** The first one is what the others are compared with. */
-  readonly variants: readonly string[]
   /** The figure that is compared. */
   readonly compared: string
   /** Samples of each variant; absent: as many as there are rounds. */
   readonly rounds?: number
-  /** Approximate seconds of opening, and of a sample. */
-  readonly openSeconds: number
-  readonly sampleSeconds: number
-  open(): Promise<Bed>
+  /** The first one is what the others are compared with. */
+  readonly variants: readonly Variant[]
 }
 
-/** An opened comparison. */
-export interface Bed {
-  take(variant: string): Promise<Sample>
-  close(): Promise<void>
+export interface Variant {
+  readonly name: string
+  /** Opens it beside the other variants of its comparison. */
+  open(): Promise<Opened>
+}
+
+export interface Opened {
+  take(): Promise<Sample>
+  close?(): Promise<void>
 }
 
 /** A comparison with its samples. */
 export interface Measure {
   readonly name: string
   readonly compared: string
-  readonly variants: readonly Variant[]
+  readonly variants: readonly Measured[]
 }
 
-export interface Variant {
+export interface Measured {
   readonly name: string
   readonly samples: readonly Sample[]
 }
 
-export interface Spread {
-  readonly median: number
-  readonly least: number
-  readonly most: number
-}
-
-/** Tells each sample, with its place among all of them. */
-export type Progress = (taken: {
-  readonly number: number
-  readonly total: number
-  readonly comparison: string
-  readonly variant: string
-  readonly sample: Sample
-}) => void
+/** Reports each sample, with its number among all of them. */
+export type Progress = (number: string, comparison: string, variant: string, sample: Sample) => void
 
 export async function measureAll(
   comparisons: readonly Comparison[],
   rounds: number,
   progress: Progress,
 ): Promise<readonly Measure[]> {
-  const total = sampleCount(comparisons, rounds)
+  const roundsOf = (comparison: Comparison) => comparison.rounds ?? rounds
+  const total = comparisons.reduce((sum, each) => sum + each.variants.length * roundsOf(each), 0)
   const measures: Measure[] = []
   let number = 0
   for (const comparison of comparisons) {
-    const variants = comparison.variants.map((name) => ({ name, samples: [] as Sample[] }))
-    const bed = await comparison.open()
+    const opened: (Opened & { readonly name: string; readonly samples: Sample[] })[] = []
     try {
-      for (let round = 0; round < (comparison.rounds ?? rounds); round++) {
-        for (const shift of variants.keys()) {
-          const variant = variants[(round + shift) % variants.length] as (typeof variants)[number]
-          const sample = await bed.take(variant.name)
+      for (const { name, open } of comparison.variants) opened.push({ name, samples: [], ...(await open()) })
+      for (let round = 0; round < roundsOf(comparison); round++) {
+        for (const shift of opened.keys()) {
+          const variant = opened[(round + shift) % opened.length] as (typeof opened)[number]
+          const sample = await variant.take()
           variant.samples.push(sample)
           number += 1
-          progress({ number, total, comparison: comparison.name, variant: variant.name, sample })
+          progress(`${number}/${total}`, comparison.name, variant.name, sample)
         }
       }
     } finally {
-      await bed.close()
+      for (const variant of opened) await variant.close?.()
     }
+    const variants = opened.map(({ name, samples }) => ({ name, samples }))
     measures.push({ name: comparison.name, compared: comparison.compared, variants })
   }
   return measures
 }
 
-export function sampleCount(comparisons: readonly Comparison[], rounds: number): number {
-  return sum(comparisons.map((comparison) => comparison.variants.length * (comparison.rounds ?? rounds)))
-}
-
-export function expectedSeconds(comparisons: readonly Comparison[], rounds: number): number {
-  return sum(
-    comparisons.map(
-      (comparison) =>
-        comparison.openSeconds +
-        comparison.variants.length * (comparison.rounds ?? rounds) * comparison.sampleSeconds,
-    ),
-  )
-}
-
-export function spreadOf(values: readonly number[]): Spread {
-  return { median: quantile(values, 0.5), least: Math.min(...values), most: Math.max(...values) }
-}
-
 /** Compares samples of one round with each other, so that only noise within a round counts. */
-export function ratios(variant: Variant, reference: Variant, figure: string): readonly number[] {
+export function ratios(variant: Measured, reference: Measured, figure: string): readonly number[] {
   return variant.samples.map(
     (sample, round) => (sample[figure] ?? Number.NaN) / (reference.samples[round]?.[figure] ?? Number.NaN),
   )
@@ -117,12 +93,8 @@ export function ratios(variant: Variant, reference: Variant, figure: string): re
 /** Returns the value below which `share` of the values are; between two values their mean. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
-  const place = (sorted.length - 1) * share
-  const below = sorted[Math.floor(place)] ?? Number.NaN
-  const above = sorted[Math.ceil(place)] ?? Number.NaN
-  return below + (above - below) * (place - Math.floor(place))
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
+  const position = (sorted.length - 1) * share
+  const below = sorted[Math.floor(position)] ?? Number.NaN
+  const above = sorted[Math.ceil(position)] ?? Number.NaN
+  return below + (above - below) * (position - Math.floor(position))
 }

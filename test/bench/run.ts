@@ -3,23 +3,14 @@
  * OpenClaw's gateway and several gateways on one PostgreSQL in the same run; starting and memory; resolving and reloading by the number of mappings; and verifying a signature.
  */
 
-import { existsSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { BenchError } from './bench-error.ts'
-import { startForeignCount } from './kernel.ts'
-import { commitOf, describeMachine } from './machine.ts'
-import {
-  baseName,
-  type Comparison,
-  expectedSeconds,
-  measureAll,
-  type Progress,
-  sampleCount,
-} from './measure.ts'
-import { memoryComparisons } from './memory.ts'
+import { fileSystemOf, startForeignCount } from './kernel.ts'
+import { BenchError, baseName, type Comparison, measureAll } from './measure.ts'
 import { findOpenClaw, openClawComparisons } from './openclaw.ts'
-import { runBench, wholeNumber, wholeNumbers, writeReport } from './options.ts'
 import { reloadComparison } from './reload.ts'
 import { inWords, type Report, renderPage } from './report.ts'
 import { requestComparisons } from './requests.ts'
@@ -29,7 +20,6 @@ import { claimComparison } from './scale/claims.ts'
 import { type Databases, openDatabases } from './scale/databases.ts'
 import { gatewayComparisons } from './scale/gateways.ts'
 import { type Checkout, here, workFolder } from './server.ts'
-import { startComparisons } from './start.ts'
 
 const reportName = path.join(here.root, 'build/bench-report')
 
@@ -52,7 +42,16 @@ Measures, and writes build/bench-report.json and build/bench-report.md.
   --json                print the report as JSON, not as Markdown
 `
 
-await runBench(main)
+try {
+  await main()
+} catch (error) {
+  // The reader of arguments says what is wrong in its messages.
+  const isExpected =
+    error instanceof BenchError || String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
+  if (!isExpected) throw error
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = 1
+}
 
 function readArguments() {
   const { values } = parseArgs({
@@ -70,13 +69,18 @@ function readArguments() {
       help: { type: 'boolean', default: false },
     },
   })
+  const wholeNumbers = (option: 'rounds' | 'seconds' | 'connections' | 'gateways' | 'backlogs') =>
+    values[option].split(',').map((text) => {
+      if (/^[1-9]\d*$/.test(text)) return Number(text)
+      throw new BenchError(`--${option} takes whole numbers from 1 on, not "${text}"`)
+    })
   return {
     ...values,
-    rounds: wholeNumber('rounds', values.rounds),
-    seconds: wholeNumber('seconds', values.seconds),
-    connections: wholeNumbers('connections', values.connections),
-    gateways: wholeNumbers('gateways', values.gateways),
-    backlogs: wholeNumbers('backlogs', values.backlogs),
+    rounds: wholeNumbers('rounds')[0] as number,
+    seconds: wholeNumbers('seconds')[0] as number,
+    connections: wholeNumbers('connections'),
+    gateways: wholeNumbers('gateways'),
+    backlogs: wholeNumbers('backlogs'),
     base: values.base === undefined ? undefined : checkoutAt(values.base),
     openClaw: values.openclaw === undefined ? undefined : findOpenClaw(values.openclaw),
   }
@@ -84,11 +88,11 @@ function readArguments() {
 
 function comparisonsOf(
   asked: ReturnType<typeof readArguments>,
-  databases: () => Promise<Databases>,
+  databases: Databases | undefined,
 ): readonly Comparison[] {
-  const { only, base, openClaw, rounds, seconds } = asked
+  const { only, base, openClaw, seconds } = asked
   const checkouts = [here, ...(base ? [base] : [])]
-  const all = asked.postgres
+  const all = databases
     ? [
         ...gatewayComparisons(databases, asked.gateways, seconds),
         claimComparison(databases, asked.backlogs, seconds),
@@ -97,8 +101,6 @@ function comparisonsOf(
         ...requestComparisons(checkouts, asked.connections, seconds),
         ...(openClaw ? openClawComparisons(openClaw, checkouts, seconds) : []),
         ...runComparisons(checkouts),
-        ...startComparisons(checkouts),
-        ...memoryComparisons(checkouts, rounds),
         ...resolveComparisons(),
         reloadComparison,
       ]
@@ -111,42 +113,48 @@ async function main(): Promise<void> {
   const asked = readArguments()
   if (asked.help) return void process.stdout.write(usage)
   const { base, openClaw, rounds, seconds } = asked
-  let opening: Promise<Databases> | undefined
-  const databases = () => {
-    opening ??= openDatabases()
-    return opening
-  }
-  const comparisons = comparisonsOf(asked, databases)
   const machine = describeMachine()
-  const start = performance.now()
-  const foreign = startForeignCount()
-  const expected = Math.ceil(expectedSeconds(comparisons, rounds) / 60)
-  process.stderr.write(
-    `${sampleCount(comparisons, rounds)} samples, about ${expected} ${expected === 1 ? 'minute' : 'minutes'}\n`,
-  )
   // Servers end with this process, however it ends.
   process.on('exit', () => rmSync(workFolder, { recursive: true, force: true, maxRetries: 3 }))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
-  const postgres = asked.postgres ? (await databases()).described : undefined
-  // The server's processor time counts as this run's only once it has ended, and a server that runs would keep this process alive.
-  const measures = await measureAll(comparisons, rounds, progress).finally(async () =>
-    (await opening)?.close(),
-  )
-  const report: Report = {
-    date: new Date().toISOString().slice(0, 10),
-    commit: commitOf(here),
-    ...(base && { base: commitOf(base) }),
-    ...(openClaw && { openClaw: openClaw.version }),
-    ...(postgres && { postgres }),
-    machine,
-    rounds,
-    burstSeconds: seconds,
-    minutes: Math.ceil((performance.now() - start) / 60_000),
-    foreignCores: foreign(),
-    measures,
+  const databases = asked.postgres ? await openDatabases() : undefined
+  const start = performance.now()
+  const foreign = startForeignCount()
+  try {
+    const measures = await measureAll(
+      comparisonsOf(asked, databases),
+      rounds,
+      (number, comparison, variant, sample) =>
+        process.stderr.write(`[${number}] ${comparison}: ${variant}: ${inWords(sample)}\n`),
+    )
+    // The server's processor time counts as this run's only once it has ended.
+    await databases?.close()
+    const measured = [
+      new Date().toISOString().slice(0, 10),
+      `commit ${commitOf(here)}`,
+      ...(base ? [`\`${baseName}\` is ${commitOf(base)}`] : []),
+      ...(openClaw ? [`OpenClaw ${openClaw.version}`] : []),
+      ...(databases ? [databases.described] : []),
+    ]
+    const minutes = Math.ceil((performance.now() - start) / 60_000)
+    const facts = { measured, machine, rounds, burstSeconds: seconds, minutes }
+    writeReport({ ...facts, foreignCores: foreign(), measures }, asked.json)
+  } finally {
+    await databases?.close()
   }
-  const { json, page } = await writeReport(reportName, report, renderPage)
-  process.stdout.write(asked.json ? json : page)
+}
+
+/** Writes the report as JSON and as a page, and prints one of them. */
+function writeReport(report: Report, asJson: boolean): void {
+  // More digits would say nothing.
+  const rounded = (_key: string, value: unknown) =>
+    typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value
+  const json = `${JSON.stringify(report, rounded, 2)}\n`
+  const page = renderPage(report)
+  mkdirSync(path.dirname(reportName), { recursive: true })
+  writeFileSync(`${reportName}.json`, json)
+  writeFileSync(`${reportName}.md`, page)
+  process.stdout.write(asJson ? json : page)
 }
 
 function checkoutAt(folder: string): Checkout {
@@ -157,6 +165,30 @@ function checkoutAt(folder: string): Checkout {
   return { name: baseName, root }
 }
 
-function progress({ number, total, comparison, variant, sample }: Parameters<Progress>[0]): void {
-  process.stderr.write(`[${number}/${total}] ${comparison}: ${variant}: ${inWords(sample)}\n`)
+/** @throws BenchError where the figures would say nothing, or cannot be had. */
+function describeMachine(): readonly string[] {
+  if (process.platform !== 'linux')
+    throw new BenchError('The benchmark reads CPU time and memory from /proc, so it needs Linux.')
+  const fileSystem = fileSystemOf(workFolder)
+  if (fileSystem === 'tmpfs')
+    throw new BenchError(`${workFolder} is in memory (tmpfs), where being durable costs nothing.`)
+  return [
+    os.cpus()[0]?.model.trim() ?? 'unknown',
+    `${os.availableParallelism()} cores`,
+    `${Math.round(os.totalmem() / 1e9)} GB`,
+    `${os.type()} ${os.release()}`,
+    fileSystem,
+    `Node.js ${process.version} with SQLite ${process.versions['sqlite']}`,
+  ]
+}
+
+/** Returns the abbreviated commit, with a mark where files differ from it. */
+function commitOf({ root }: Checkout): string {
+  try {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
+    const isDirty = git('status', '--porcelain') !== ''
+    return `${git('rev-parse', '--short=8', 'HEAD')}${isDirty ? ' with changes' : ''}`
+  } catch {
+    return 'unknown'
+  }
 }

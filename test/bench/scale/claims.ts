@@ -6,126 +6,114 @@ import { createSampler } from '../../../runtime/store/contract/bench/samples.ts'
 import { dayOf } from '../../../runtime/store/day.ts'
 import { createIdMinter } from '../../../runtime/store/id.ts'
 import { openServerStore } from '../../../runtime/store/server.ts'
-import { type Comparison, quantile, type Sample } from '../measure.ts'
+import { type Comparison, type Opened, quantile, type Sample } from '../measure.ts'
 import type { Databases } from './databases.ts'
-import { createPlaces } from './places.ts'
+import { createSlots } from './slots.ts'
 
 /** Tasks that are performed before as many are added, so that the backlog stays what it is. */
 const perSlice = 1000
-/** A sample is over after so many tasks, or after its seconds. */
+/** A sample is over after this number of tasks, or after its seconds. */
 const perSample = 10_000
-const fillPerSecond = 4000
 /** Tasks that are performed at one time. */
 const concurrency = 32
 /** Tasks of one key that come one after the other. */
 const perKey = 10
 const perInsert = 500
 
-/** A database in which tasks wait. */
-interface Filled {
-  readonly url: string
-  /** Number of tasks to add before the next sample. */
-  missing: number
-}
-
 /** Each database is filled once, and serves both variants as copies. */
 export function claimComparison(
-  databases: () => Promise<Databases>,
+  databases: Databases,
   backlogs: readonly number[],
   seconds: number,
 ): Comparison {
   const originals = new Map<number, Promise<string>>()
-  const copies = new Map<string, Promise<Filled>>()
-  const variants = new Map(
-    [false, true].flatMap((isPinned) =>
-      backlogs.map((backlog) => {
-        const name = `${backlog.toLocaleString('en')} waiting${isPinned ? ', an old transaction open' : ''}`
-        return [name, { backlog, isPinned }] as const
-      }),
-    ),
-  )
 
   async function fill(backlog: number): Promise<string> {
     process.stderr.write(`Filling with ${backlog.toLocaleString('en')} tasks …\n`)
-    const url = await (await databases()).create()
+    const url = await databases.create()
     const queue = await openQueue(url)
     // A slice begins with more, and ends with the backlog.
     await queue.add(backlog + perSlice)
     await queue.close()
-    await askAt(url, 'VACUUM ANALYZE')
+    const client = await connectTo(url)
+    await client.query('VACUUM ANALYZE')
+    await client.end()
     return url
   }
 
-  async function copy(variant: string): Promise<Filled> {
-    const { backlog = 0, isPinned = false } = variants.get(variant) ?? {}
+  async function open(backlog: number, isPinned: boolean): Promise<Opened> {
     const original = originals.get(backlog) ?? fill(backlog)
     originals.set(backlog, original)
-    const url = await (await databases()).create(await original)
-    if (isPinned) await pin(url)
-    return { url, missing: 0 }
+    const url = await databases.create(await original)
+    const pinning = isPinned ? await pin(url) : undefined
+    let missing = 0
+    return {
+      async take() {
+        const taken = await sampleOf(url, missing, databases.settle, seconds)
+        missing = taken.missing
+        return taken.sample
+      },
+      close: async () => pinning?.end(),
+    }
   }
 
   return {
     name: 'PostgreSQL: claims while others wait',
     compared: 'claimsPerSecond',
-    variants: [...variants.keys()],
-    openSeconds: backlogs.reduce((sum, backlog) => sum + 10 + backlog / fillPerSecond, 0),
-    sampleSeconds: seconds + 2,
-    open: async () => ({
-      async take(variant) {
-        const copied = copies.get(variant) ?? copy(variant)
-        copies.set(variant, copied)
-        return sampleOf(await copied, (await databases()).settle, seconds)
-      },
-      close: async () => {},
-    }),
+    variants: [false, true].flatMap((isPinned) =>
+      backlogs.map((backlog) => ({
+        name: `${backlog.toLocaleString('en')} waiting${isPinned ? ', an old transaction open' : ''}`,
+        open: () => open(backlog, isPinned),
+      })),
+    ),
   }
 }
 
-/** Opens a transaction whose snapshot sees every row that is deleted from now on. It ends with this process. */
-async function pin(url: string): Promise<void> {
+async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()
+  return client
+}
+
+/** Opens a transaction whose snapshot sees every row that is deleted from now on. */
+async function pin(url: string): Promise<pg.Client> {
+  const client = await connectTo(url)
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
   await client.query('SELECT count(*) FROM pg_class')
+  return client
 }
 
-async function askAt(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(statement)
-  await client.end()
-}
-
-async function sampleOf(filled: Filled, settle: () => Promise<void>, seconds: number): Promise<Sample> {
-  const queue = await openQueue(filled.url)
-  const total = { ended: 0, ms: 0, waits: [] as number[] }
+/** `missing`: the number of tasks to add before, and then before the next sample. */
+async function sampleOf(url: string, missing: number, settle: () => Promise<void>, seconds: number) {
+  const queue = await openQueue(url)
+  let [left, ended, ms] = [missing, 0, 0]
+  const waits: number[] = []
   const slice = async (most: number) => {
-    await queue.add(filled.missing)
-    filled.missing = 0
+    await queue.add(left)
     const performed = await queue.perform(perSlice, most)
-    filled.missing = performed.ended
+    left = performed.ended
     return performed
   }
   try {
     await settle()
     // The first slice compiles what is hot, and prepares statements.
     await slice(seconds / 4)
-    while (total.ended < perSample && total.ms < seconds * 1000) {
-      const { ended, ms, waits } = await slice(seconds - total.ms / 1000)
-      total.ended += ended
-      total.ms += ms
-      for (const wait of waits) total.waits.push(wait)
+    while (ended < perSample && ms < seconds * 1000) {
+      const performed = await slice(seconds - ms / 1000)
+      ended += performed.ended
+      ms += performed.ms
+      for (const wait of performed.waits) waits.push(wait)
     }
   } finally {
     await queue.close()
   }
-  return {
-    claimsPerSecond: (total.ended * 1000) / total.ms,
-    p50Ms: quantile(total.waits, 0.5),
-    p99Ms: quantile(total.waits, 0.99),
+  const sample: Sample = {
+    claimsPerSecond: (ended * 1000) / ms,
+    p50Ms: quantile(waits, 0.5),
+    p99Ms: quantile(waits, 0.99),
   }
+  return { sample, missing: left }
 }
 
 let added = 0
@@ -140,7 +128,7 @@ async function openQueue(location: string) {
     historyMessages: 20,
   })
   const sample = createSampler({ mintId: createIdMinter(Date.now), clock: { now: Date.now } })
-  const places = createPlaces()
+  const slots = createSlots()
   let workers: ReturnType<typeof store.work> | undefined
   return {
     async add(count: number) {
@@ -157,15 +145,15 @@ async function openQueue(location: string) {
         kinds: ['run'],
         concurrency,
         async perform({ task: { subject: id = '' } }) {
-          await places.enter()
+          await slots.enter()
           const spend = { day: dayOf(Date.now()), runs: 1, tokens: 1200, labels: { mapping: 'bench' } }
           return { done: true, effects: { run: { id, state: 'succeeded', stage: 'delivered' }, spend } }
         },
       })
-      return places.measure(count, seconds)
+      return slots.measure(count, seconds)
     },
     async close() {
-      places.close()
+      slots.close()
       await workers?.drain(5000)
       await store.close()
     },

@@ -1,13 +1,13 @@
-/** The PostgreSQL under test: one of its own with fsync, or the one that REVEILLE_TEST_POSTGRES_URL names; its databases, and the CPU it takes. */
+/** The PostgreSQL under test: one of its own with fsync, or the one that REVEILLE_TEST_POSTGRES_URL names; and its databases. */
 
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startEmbeddedServer } from '../../../plugins/postgres/testing/embedded-server.ts'
-import { BenchError } from '../bench-error.ts'
-import { fileSystemOf } from '../machine.ts'
+import { fileSystemOf } from '../kernel.ts'
+import { BenchError } from '../measure.ts'
 import { workFolder } from '../server.ts'
 
 export type Databases = Awaited<ReturnType<typeof openDatabases>>
@@ -26,18 +26,14 @@ export async function openDatabases() {
   const operator = new pg.Client({ connectionString: url })
   operator.on('error', () => {})
   await operator.connect()
-  const ask = async (text: string) => (await operator.query(text)).rows[0] as Record<string, unknown>
-  const root = rootOf(Number((await ask('SELECT pg_backend_pid() AS pid'))['pid']))
-  let isClosed = false
-  // Before its folder is removed.
-  if (root !== undefined && !given) process.prependListener('exit', () => isClosed || kill(root))
-  const shown = async (name: string) => (await ask(`SHOW ${name}`))[name]
+  const shown = async (name: string) => (await operator.query(`SHOW ${name}`)).rows[0]?.[name]
   for (const name of ['fsync', 'synchronous_commit'])
     if ((await shown(name)) === 'off')
       throw new BenchError(`${name} is off at REVEILLE_TEST_POSTGRES_URL, so its figures would say nothing.`)
-  const isOwn = given === undefined
-  const described = `PostgreSQL ${await shown('server_version')}, ${isOwn ? 'started for this run' : 'the one of REVEILLE_TEST_POSTGRES_URL'}, fsync on, shared_buffers ${await shown('shared_buffers')}, autovacuum ${await shown('autovacuum')}`
+  const origin = given ? 'the one of REVEILLE_TEST_POSTGRES_URL' : 'started for this run'
+  const described = `PostgreSQL ${await shown('server_version')}, ${origin}, fsync on, shared_buffers ${await shown('shared_buffers')}, autovacuum ${await shown('autovacuum')}`
   const made: string[] = []
+  let isClosed = false
   const drop = async (address: string) =>
     void (await operator.query(`DROP DATABASE IF EXISTS ${nameOf(address)} WITH (FORCE)`))
 
@@ -56,28 +52,35 @@ export async function openDatabases() {
     drop,
     /** Writes now what would be written in the middle of a sample. A role may lack the right to. */
     settle: async () => void (await operator.query('CHECKPOINT').catch(() => undefined)),
-    /** Returns a function that returns the microseconds of CPU since this call; NaN where the server is out of sight. */
-    startCpuCount(): () => number {
-      const before = root === undefined ? Number.NaN : cpuOfTree(root)
-      return () => (root === undefined ? Number.NaN : cpuOfTree(root)) - before
-    },
     /** Ends what is connected to these databases too. */
     async close(): Promise<void> {
-      if (!isOwn) for (const address of made) await drop(address)
+      if (isClosed) return
+      isClosed = true
+      if (given) for (const address of made) await drop(address)
       await operator.end()
       await stop()
-      isClosed = true
     },
   }
 }
 
 async function startServer() {
   const folder = await folderForServer()
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
   const server = await startEmbeddedServer({ folder, fsync: true, settings }).catch((cause: Error) => {
     throw new BenchError(`No PostgreSQL to measure: ${cause.message}`, { cause })
   })
-  return { url: server.url, stop: () => server.stop() }
+  const pid = Number(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0])
+  let isRunning = true
+  process.on('exit', () => {
+    if (isRunning) process.kill(pid, 'SIGQUIT')
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  })
+  return {
+    url: server.url,
+    async stop() {
+      await server.stop()
+      isRunning = false
+    },
+  }
 }
 
 /** Where this process is root's, the server's user may not be able to enter the checkout. */
@@ -94,48 +97,4 @@ async function folderForServer(): Promise<string> {
 
 function nameOf(address: string): string {
   return new URL(address).pathname.slice(1)
-}
-
-function kill(pid: number): void {
-  try {
-    if (nameOfProcess(pid) === 'postgres') process.kill(pid, 'SIGQUIT')
-  } catch {
-    // It has ended.
-  }
-}
-
-/** Returns the process that all of the server's have started from, if the server is on this machine. */
-function rootOf(backend: number): number | undefined {
-  if (!existsSync(`/proc/${backend}/stat`) || nameOfProcess(backend) !== 'postgres') return undefined
-  return Number(statOf(backend)[1])
-}
-
-function nameOfProcess(pid: number): string {
-  return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
-}
-
-/** The fields of a process behind its name, which may hold spaces: state, parent, … */
-function statOf(pid: number): readonly string[] {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-}
-
-/** Microseconds of a process, of its children, and of those of them that have ended. */
-function cpuOfTree(root: number): number {
-  const ended = statOf(root)
-  let microseconds = own(root) + (Number(ended[13]) + Number(ended[14])) * 10_000
-  for (const name of readdirSync('/proc')) {
-    const pid = Number(name)
-    if (!Number.isInteger(pid)) continue
-    try {
-      if (Number(statOf(pid)[1]) === root) microseconds += own(pid)
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return microseconds
-}
-
-function own(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000
 }

@@ -1,13 +1,13 @@
-/** Counts the tasks that workers perform within a slice, and how long a place waits for its next task. */
+/** Counts the tasks that workers perform within a slice, and how long a slot waits for its next task. */
 
 export interface Performed {
   readonly ended: number
   readonly ms: number
-  /** Milliseconds from the end of a task until its place has the next one: settling, claiming, and the next of the lane. */
+  /** Milliseconds from the end of a task until its slot has the next one: settling, claiming, and the next of the lane. */
   readonly waits: readonly number[]
 }
 
-export function createPlaces() {
+export function createSlots() {
   const freeSince: number[] = []
   let slice: { left: number; begun: number; ended: number; waits: number[]; end(): void } | undefined
   let open = Promise.withResolvers<void>()

@@ -1,4 +1,0 @@
-/** Thrown where the message alone says what to do. */
-export class BenchError extends Error {
-  override readonly name = 'BenchError'
-}
