@@ -46,22 +46,15 @@ CHALLENGE_UNANSWERED a challenge that is never answered | endpoints: { a: { auth
 INVALID_VALUE        a switch as NO | allowQueryToken: NO
 INVALID_VALUE        a switch as off | allowQueryToken: off
 INVALID_VALUE        a switch as a number | allowQueryToken: 0
-INVALID_VALUE        a switch in quotes | allowQueryToken: "false"
 INVALID_VALUE        a duration without a unit | bodyTimeout: 10
 INVALID_VALUE        a duration in words | bodyTimeout: 10 seconds
-INVALID_VALUE        a duration in two units | bodyTimeout: 1m30s
-INVALID_VALUE        a duration of nothing | bodyTimeout: 0s
-INVALID_VALUE        a duration that is negative | bodyTimeout: -5s
 INVALID_VALUE        a size with a unit where bytes are expected | maxBodyBytes: 1MB
 INVALID_VALUE        a size in quotes | maxBodyBytes: "1048576"
-INVALID_VALUE        a size with separators | maxBodyBytes: 1_048_576
 INVALID_VALUE        a number with a point | maxActions: 1.5
 INVALID_VALUE        a number of zero | maxActions: 0
 INVALID_VALUE        a size above the limit | maxBodyBytes: 209715200
 UNKNOWN_KEY          a misspelt key | mapingsDir: ./m
 UNKNOWN_KEY          a key in snake case | mappings_dir: ./m
-UNKNOWN_KEY          a key in kebab case | mappings-dir: ./m
-UNKNOWN_KEY          a key in capitals | MappingsDir: ./m
 UNKNOWN_KEY          a port under hooks | port: 8787
 FILE_NOT_FOUND       a folder of mappings that is missing | mappingsDir: ./nowhere
 FILE_NOT_FOUND       a file as the folder of mappings | mappingsDir: ./a.yaml | a.yaml: mappings: []
@@ -69,7 +62,6 @@ INVALID_VALUE        a path of hooks with a host | path: https://example.com/hoo
 HOOK_PATH_ROOT       a path of hooks as the root | path: /
 HOOK_PATH_TAKEN      a path of hooks over the API | path: /api
 INVALID_VALUE        a path of hooks with a query | path: /hooks?token=1
-INVALID_VALUE        a path of hooks with a parameter | path: /hooks/:team
 UNKNOWN_PRESET       a preset that is unknown | presets: [gihub]
 INVALID_VALUE        presets as a text | presets: github
 DUPLICATE_PRESET     a preset twice | presets: [github, github]
@@ -93,32 +85,18 @@ UNKNOWN_KEY          the secret of an endpoint beside its provider | endpoints: 
   ...mistakes(
     (lines) => `${goodHooks}\n${lines}`,
     `
-INVALID_VALUE        a port as a word | gateway: { port: http }
 INVALID_VALUE        a port out of range | gateway: { port: 87870 }
-INVALID_VALUE        a negative port | gateway: { port: -1 }
-INVALID_VALUE        a port with a host before it | gateway: { port: "0.0.0.0:8787" }
 INVALID_VALUE        a host with a port | gateway: { host: "0.0.0.0:8787" }
 INVALID_VALUE        a host as an address with a scheme | gateway: { host: "http://localhost" }
-INVALID_VALUE        a list as a host | gateway: { host: [127.0.0.1] }
-INVALID_VALUE        a time to keep history without a unit | history: { keep: 30 }
-INVALID_VALUE        a time to keep history in months | history: { keep: 1M }
 INVALID_VALUE        a retention of all bodies as a switch | history: { bodies: true }
 INVALID_VALUE        a room for bodies in bytes | history: { maxBodyBytes: 1000000 }
 INVALID_VALUE        a room for bodies in a wrong unit | history: { maxBodyBytes: 1Gb }
-UNKNOWN_KEY          a misspelt key at the top | agent: { defaults: {} }
 UNKNOWN_KEY          a key of the gateway at the top | port: 8787
 UNKNOWN_KEY          a host at the top | host: 0.0.0.0
-UNKNOWN_KEY          the token of hooks at the top | token: ${other}
-UNKNOWN_KEY          mappings at the top | ${mapping}
-UNKNOWN_KEY          endpoints at the top | endpoints: { a: { auth: none } }
-UNKNOWN_KEY          presets at the top | presets: [github]
 UNKNOWN_KEY          the token of the gateway one level too high | gateway: { token: ${other} }
 UNKNOWN_KEY          a log level one level too high | gateway: { logLevel: debug }
 INVALID_VALUE        a level of another logger | gateway: { log: { level: verbose } }
 INVALID_VALUE        a format of the log that is unknown | gateway: { log: { format: text } }
-UNKNOWN_KEY          a route outside of agents | route: { channel: terminal }
-UNKNOWN_KEY          a model outside of the defaults | agents: { model: openai/gpt-5 }
-UNKNOWN_KEY          a budget outside of agents | budget: { runs: 5 }
 TOKEN_SHARED         one token for hooks and the gateway | gateway: { auth: { token: ${token} } }
 QUERY_TOKEN_PUBLIC   an exposed host that takes tokens in addresses | gateway: { host: 0.0.0.0 }
 PLUGIN_MISSING       a channel that is unknown | channels: { slak: { botToken: x } }
@@ -132,11 +110,9 @@ PLUGIN_CONFIG        a preset of a runner that is unknown | agents: { runners: {
 INVALID_MODEL        a model without its provider | agents: { defaults: { model: gpt-5 } }
 INVALID_VALUE        a model in the form of OpenClaw | agents: { defaults: { model: { primary: openai/gpt-5 } } }
 INVALID_VALUE        a level of thinking that is unknown | agents: { defaults: { thinking: max } }
-INVALID_VALUE        a heartbeat as a number | agents: { defaults: { heartbeat: { every: 30 } } }
 INVALID_VALUE        a heartbeat as a text | agents: { defaults: { heartbeat: 30m } }
 INVALID_VALUE        hours of rest in a wrong form | agents: { defaults: { heartbeat: { quietHours: 22-7 } } }
 INVALID_VALUE        a budget in words | agents: { budget: { usd: five } }
-INVALID_VALUE        a budget of nothing | agents: { budget: { runs: 0 } }
 INVALID_VALUE        a budget as a number | agents: { budget: 5 }
 INVALID_VALUE        a price that is negative | agents: { prices: { openai/gpt-5: { input: -1, output: 1 } } }
 PLUGIN_MISSING       a plugin that is missing | plugins: [./no-such-plugin]
@@ -148,7 +124,6 @@ INVALID_VALUE        proxies as a switch | gateway: { trustedProxies: true }
 EVERYONE_TRUSTED     all addresses as proxies | gateway: { trustedProxies: [0.0.0.0/0] }
 INVALID_VALUE        a store that is unknown | gateway: { store: mysql://localhost/x }
 INVALID_VALUE        a store as a file | gateway: { store: ./data/reveille.db }
-UNKNOWN_KEY          the port of OpenClaw in the wrong block | gateway: { bind: lan }
 UNKNOWN_KEY          an agent list of OpenClaw | agents: { list: [{ id: main }] }
 UNKNOWN_KEY          cron of OpenClaw | cron: { enabled: true }
 ok                   a route without an address | channels: { slack: { botToken: xoxb-1234567890-abcdef } }⏎agents: { route: { channel: slack } } | mappings may name the address; a reply without one is parked, and DELIVERIES_PARKED names it
@@ -164,7 +139,6 @@ FOREIGN_OPERATOR     mistakes of shape, pattern, expression and template, all re
   ...mistakes(
     (lines) => lines,
     `
-UNKNOWN_KEY          hooks in the singular | hook: { enabled: true, token: ${token} }
 HOOK_TOKEN_MISSING   no token | hooks: { enabled: true }
 TOKEN_EMPTY          an empty token | hooks: { enabled: true, token: "" }
 TOKEN_WEAK           a short token | hooks: { enabled: true, token: secret }
@@ -180,7 +154,6 @@ REFERENCE_SYNTAX     a variable with process.env | hooks: { enabled: true, token
 REFERENCE_SYNTAX     a variable without its closing brace | hooks: { enabled: true, token: "\${REVEILLE_HOOK_TOKEN" }
 YAML_SYNTAX          a reference of YAML | hooks: { enabled: true, token: !env REVEILLE_HOOK_TOKEN }
 UNRESOLVED_REFERENCE a secret file that is missing | hooks: { enabled: true, token: "\${file:./no-such-token}" }
-TOKEN_EMPTY          a secret file that is empty | hooks: { enabled: true, token: "\${file:./token}" } | token:
 TOKEN_INVALID        a token with spaces around it | hooks: { enabled: true, token: " ${token} " }
 TOKEN_INVALID        a token with a bearer before it | hooks: { enabled: true, token: "Bearer ${token}" }
 YAML_SYNTAX          a tab as indentation | hooks:⏎\tenabled: true⏎\ttoken: ${token}
@@ -204,7 +177,6 @@ INVALID_VALUE        a configuration that is a word | reveille
 FILE_EMPTY           an empty configuration
 MERGE_CONFLICT       a conflict of git | <<<<<<< HEAD⏎${goodHooks}⏎=======⏎${goodHooks}⏎>>>>>>> other
 YAML_SYNTAX          a fence of Markdown around it | \`\`\`yaml⏎${goodHooks}⏎\`\`\`
-INVALID_VALUE        quotes of a word processor | gateway: { host: “0.0.0.0” }
 YAML_SYNTAX          a space that does not break | hooks:⏎\u00a0 enabled: true⏎  token: ${token}
 ENV_LINE             a .env with a line that is none | hooks: { enabled: true, token: "\${T}" } | .env: export T ${token}
 ENV_LINE             a .env with YAML in it | hooks: { enabled: true, token: "\${T}" } | .env: T: ${token}
@@ -212,7 +184,6 @@ ENV_QUOTE            a .env with quotes that do not end | hooks: { enabled: true
 TOKEN_INVALID        a .env with spaces around the value | hooks: { enabled: true, token: "\${T}" } | .env: T=" ${token} "
 UNRESOLVED_REFERENCE a .env beside another folder | hooks: { enabled: true, token: "\${T}" } | sub/.env: T=${token}
 YAML_SYNTAX          a reference without quotes between braces | hooks: { token: \${REVEILLE_HOOK_TOKEN} }
-REFERENCE_SYNTAX     a variable as in Windows | hooks: { token: '%HOOK_TOKEN%' }
 `,
   ),
   {

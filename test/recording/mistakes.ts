@@ -2,8 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sample, seeded, silent as silentMappings } from '../mistakes/seeded-mappings.ts'
-import { inTransforms } from '../mistakes/seeded-transforms.ts'
+import { inTransforms, sample, seeded, silent } from '../mistakes/seeded.ts'
 import { settings } from '../mistakes/settings.ts'
 import {
   type Call,
@@ -23,6 +22,8 @@ const good = 'hooks: { enabled: true, token: 6c1f0a52d98b4e7f93a1c6d0be5a4f27 }\
 interface Mistake {
   readonly name: string
   readonly files: Files
+  /** The code of what is reported; `ok` where nothing is. */
+  readonly code: string
 }
 
 /** Yields the diagnostics of each mistake, as a dry reload answers them. */
@@ -87,18 +88,19 @@ const foundByLint = new Set([
   ...['UNFILTERED_ELEMENTS', 'LITERAL_NUMBER', 'DOUBTFUL_EXPRESSION', 'PARTIAL_EXPRESSION', 'TEST_FAILED'],
 ])
 
-function* mistakes(): Generator<Mistake> {
-  for (const [lines] of [...seeded, ...silentMappings])
-    yield { name: `mapping ${oneLine(lines)}`, files: { 'mappings/a.yaml': mappingFile(lines, 'a') } }
-  for (const [source] of inTransforms)
+export function* mistakes(): Generator<Mistake> {
+  for (const [lines, code] of [...seeded, ...silent.map(([lines]) => [lines, 'ok'] as const)])
+    yield { name: `mapping ${oneLine(lines)}`, code, files: { 'mappings/a.yaml': mappingFile(lines, 'a') } }
+  for (const [source, code] of inTransforms)
     yield {
       name: `transform ${oneLine(source)}`,
+      code,
       files: {
         'transforms/a.ts': source,
         'mappings/a.yaml': mappingFile('message: "{{title}}"\ntransform: { module: a.ts }', 'a'),
       },
     }
-  for (const { name, files } of settings) yield { name: `setting ${name}`, files }
+  for (const { name, files, code } of settings) yield { name: `setting ${name}`, code, files }
 }
 
 function mappingFile(lines: string, endpoint: string): string {

@@ -49,15 +49,7 @@ export type Call = (
   options?: { token?: string; headers?: Readonly<Record<string, string>>; body?: string },
 ) => Promise<Answer>
 
-export interface RunningGateway {
-  /** The folder of its configuration. */
-  readonly home: string
-  readonly port: number
-  readonly call: Call
-  /** The lines of its log so far. */
-  log(): readonly string[]
-  close(): Promise<void>
-}
+export type RunningGateway = Awaited<ReturnType<typeof startGateway>>
 
 export type Files = Readonly<Record<string, string | Buffer>>
 
@@ -123,7 +115,7 @@ export async function startGateway(
   { checkout }: Recorder,
   configure: (port: number) => object,
   files: Files = {},
-): Promise<RunningGateway> {
+) {
   const home = await mkdtemp(join(tmpdir(), 'reveille-recording-'))
   const port = await freePort()
   await writeFiles(home, { ...files, 'reveille.yaml': JSON.stringify(configure(port), null, 2) })
@@ -141,10 +133,11 @@ export async function startGateway(
     child.on('close', () => failed(new Error(`The gateway ended: ${log.join('\n')}`)))
   })
   return {
+    /** The folder of its configuration. */
     home,
-    port,
-    call: (...request) => call(`http://127.0.0.1:${port}`, ...request),
-    log: () => log,
+    call: (...request: Parameters<Call>) => call(`http://127.0.0.1:${port}`, ...request),
+    /** The lines of its log so far. */
+    log: (): readonly string[] => log,
     async close() {
       child.kill('SIGTERM')
       await once(child, 'close')
