@@ -42,7 +42,6 @@ test('a catch-up that meets the limit of GitHub says when it goes on, and misses
   const done = await site.source(source, isDone)
   assert.match(done.detail, /30 that could not be delivered were taken/)
   await assertTakenOnce(site, ids, 30)
-  await site.stop()
 })
 
 test('a token that may not ask is reported with the permission that it lacks, and tried again', async (t) => {
@@ -61,7 +60,6 @@ test('a token that may not ask is reported with the permission that it lacks, an
   await clock.advance(300_000)
   await site.source(source, isDone)
   await assertTakenOnce(site, [id], 1)
-  await site.stop()
 })
 
 test('a wrong token and a webhook that is gone are reported as what they are', async (t) => {
@@ -106,7 +104,6 @@ test('deliveries older than the look-back are not requested, and the gap is repo
     /What was sent between .* and .* is older than `lookBack` \(3d\) and was not asked for\./,
   )
   await assertTakenOnce(site, [id], 1)
-  await site.stop()
 })
 
 test('an endpoint whose catch-up is removed is asked about no more', async (t) => {
@@ -119,7 +116,6 @@ test('an endpoint whose catch-up is removed is asked about no more', async (t) =
   await site.gateway.line('source-stopped')
   const { sources } = await site.gateway.read<{ sources: readonly unknown[] }>('/api/status')
   assert.deepEqual(sources, [])
-  await site.stop()
 })
 
 test('a secondary limit of GitHub is waited out as it asks', async (t) => {
@@ -137,7 +133,6 @@ test('a secondary limit of GitHub is waited out as it asks', async (t) => {
   await clock.advance(90_000)
   await site.source(source, isDone)
   await assertTakenOnce(site, [id], 1)
-  await site.stop()
 })
 
 test('an event that the gateway refuses for good is recorded, counted, and does not hold up the others', async (t) => {
@@ -155,7 +150,6 @@ test('an event that the gateway refuses for good is recorded, counted, and does 
   assert.ok(first)
   const line = await site.gateway.line('caught-up')
   assert.deepEqual([line['caughtUp'], line['notTaken'], line['known']], [1, 1, 0])
-  await site.stop()
 })
 
 test('a webhook endpoint that Stripe has disabled is reported, since nothing more will come', async (t) => {
@@ -170,7 +164,6 @@ test('a webhook endpoint that Stripe has disabled is reported, since nothing mor
     /^Stripe has disabled the webhook endpoint we_\w+ and sends nothing: .* 1 that could not be delivered were taken\.$/,
   )
   await assertTakenOnce(site, [id], 1)
-  await site.stop()
 })
 
 test('a run that ends in the middle is continued, and takes nothing twice', async (t) => {
@@ -187,5 +180,4 @@ test('a run that ends in the middle is continued, and takes nothing twice', asyn
   // A hundred of them were marked as taken, and the others before the limit are recognised.
   assert.ok((done.counts?.['caughtUp'] ?? 0) < 60, JSON.stringify(done.counts))
   await assertTakenOnce(site, ids, 160)
-  await site.stop()
 })

@@ -126,7 +126,6 @@ test('GitHub is connected once however often it is run, its ping is proven, and 
   assert.deepEqual(github.hooks(), [])
   assert.deepEqual([await textOf(site, 'reveille.yaml'), await textOf(site, '.env')], [before, ''])
   assert.equal((await run('disconnect', 'github', 'octo-org/harbour')).code, 1)
-  await site.stop()
 })
 
 test('Stripe is connected once, a secret that was lost is replaced, and disconnect removes the endpoint', async (t) => {
@@ -159,7 +158,6 @@ test('Stripe is connected once, a secret that was lost is replaced, and disconne
   assert.equal((await run('disconnect', 'stripe')).code, 0)
   assert.deepEqual(stripe.endpoints(), [])
   assert.deepEqual([await textOf(site, 'reveille.yaml'), await textOf(site, '.env')], [before, ''])
-  await site.stop()
 })
 
 test('a webhook of an organisation, and of a second repository, have endpoints of their own', async (t) => {
@@ -198,7 +196,6 @@ test('a webhook of an organisation, and of a second repository, have endpoints o
   assert.equal((await run('disconnect', 'github', '--endpoint', 'github-octo')).code, 0)
   assert.equal(github.hooks().length, 1)
   assert.match(await textOf(site, '.env'), /^GITHUB_TOKEN=/m, 'the other endpoint still needs it')
-  await site.stop()
 })
 
 test('a dry run says what would be done, and does nothing', async (t) => {
@@ -213,7 +210,6 @@ test('a dry run says what would be done, and does nothing', async (t) => {
   )
   assert.deepEqual(github.hooks(), [])
   assert.equal(await textOf(site, 'reveille.yaml'), before)
-  await site.stop()
 })
 
 test('a refusal of the provider is reported with the missing permission, and nothing is written', async (t) => {
@@ -251,7 +247,6 @@ test('a refusal of the provider is reported with the missing permission, and not
   assert.equal(forbidden.code, 1)
   assert.match(forbidden.err, /\(403\)\. It needs the permission "Webhooks: read and write"/)
   assert.deepEqual([await textOf(site, 'reveille.yaml'), await textOf(site, '.env')], [before, ''])
-  await site.stop()
 })
 
 test('without --url the address is that of the tunnel, and the token may be typed', async (t) => {
@@ -275,7 +270,6 @@ test('without --url the address is that of the tunnel, and the token may be type
   assert.match(shown, /GitHub is connected\./)
   assert.ok(!shown.includes(github.token))
   assert.match(await textOf(site, '.env'), new RegExp(`^GITHUB_TOKEN=${github.token}$`, 'm'))
-  await site.stop()
 })
 
 test('a ping that does not arrive, and a gateway that does not run, are said', async (t) => {

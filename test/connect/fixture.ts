@@ -18,23 +18,9 @@ import {
 export const publicUrl = 'https://hooks.example.com'
 export const signingSecret = 'uG3jQ9dT5hE1oS6xAaVzP8yM'
 
-export interface Site {
-  readonly clock: { now(): number; advance(ms: number): Promise<void> }
-  /** The gateway that runs now. */
-  readonly gateway: Installation
-  readonly folder: string
-  /** Where a public address leads at the moment. */
-  reach(url: string): string | undefined
-  /** Starts the gateway, with lines under `hooks:`, indented by two. */
-  start(hooks: string): Promise<void>
-  stop(): Promise<void>
-  /** The state of the source once `passes` accepts it. The clock moves meanwhile, a second at a time. */
-  source(name: string, passes: (state: SourceState) => boolean, timeoutMs?: number): Promise<SourceState>
-  /** All requests of an endpoint with these outcomes. */
-  requests(query: string): Promise<readonly RequestRecord[]>
-}
+export type Site = Awaited<ReturnType<typeof createSite>>
 
-export async function createSite(t: TestContext, start = Date.now()): Promise<Site> {
+export async function createSite(t: TestContext, start = Date.now()) {
   const manual = createManualSourceClock(start)
   const folder = await createFolder(t, { 'reveille.yaml': configuration })
   let running: { readonly installation: Installation; readonly address: string } | undefined
@@ -54,15 +40,31 @@ export async function createSite(t: TestContext, start = Date.now()): Promise<Si
     return running.installation
   }
 
+  /** Asks until there is an answer. The clock moves meanwhile, a second at a time. */
+  function soon<Value>(ask: () => Promise<Value | undefined>, what: string, timeoutMs = 60_000) {
+    return until(
+      async () => {
+        const value = await ask()
+        if (value === undefined) await clock.advance(1000)
+        return value
+      },
+      what,
+      timeoutMs,
+    )
+  }
+
   return {
     clock,
     folder,
+    /** The gateway that runs now. */
     get gateway() {
       return gateway()
     },
-    reach: (url) =>
+    /** Where a public address leads at the moment. */
+    reach: (url: string) =>
       running && url.startsWith(publicUrl) ? url.replace(publicUrl, running.address) : undefined,
-    async start(hooks) {
+    /** Starts the gateway, with lines under `hooks:`, indented by two. */
+    async start(hooks: string) {
       const text = configuration
         .replace(/^hooks: .*\n/m, `hooks:\n  enabled: true\n  token: ${hookToken}\n${hooks}`)
         .replaceAll('{folder}', folder)
@@ -75,18 +77,19 @@ export async function createSite(t: TestContext, start = Date.now()): Promise<Si
       running = undefined
       await installation?.gateway.close({ graceMs: 0 })
     },
-    source: (name, passes, timeoutMs = 60_000) =>
-      until(
+    soon,
+    /** The state of the source once `passes` accepts it. */
+    source: (name: string, passes: (state: SourceState) => boolean, timeoutMs?: number) =>
+      soon(
         async () => {
           const { sources } = await gateway().read<{ sources: SourceState[] }>('/api/status')
-          const found = sources.find((each) => each.source === name && passes(each))
-          if (found === undefined) await clock.advance(1000)
-          return found
+          return sources.find((each) => each.source === name && passes(each))
         },
         `the source ${name}`,
         timeoutMs,
       ),
-    async requests(query) {
+    /** All requests that the query finds. */
+    async requests(query: string) {
       const items: RequestRecord[] = []
       for (let cursor = ''; ; ) {
         const page = await gateway().read<Page<RequestRecord>>(`/api/requests?limit=500&${query}${cursor}`)

@@ -26,9 +26,6 @@ export interface FakeGitHubOptions {
   now(): number
   /** Where what is sent to a public address really goes; undefined: nothing is there. */
   reach(url: string): string | undefined
-  readonly token?: string
-  readonly repo?: string
-  readonly org?: string
   /** Calls in an hour. Default: GitHub's 5,000. */
   readonly callsInHour?: number
 }
@@ -50,16 +47,14 @@ interface Delivery {
   readonly at: number
 }
 
+const token = 'github_pat_11FAKE0000000000000000'
+const repo = 'octo-org/harbour'
+const org = 'octo-org'
+
 export type FakeGitHub = Awaited<ReturnType<typeof openFakeGitHub>>
 
 export async function openFakeGitHub(options: FakeGitHubOptions) {
-  const {
-    now,
-    reach,
-    token = 'github_pat_11FAKE0000000000000000',
-    repo = 'octo-org/harbour',
-    org = 'octo-org',
-  } = options
+  const { now, reach } = options
   const hooks = new Map<number, Hook>()
   const deliveries: Delivery[] = []
   /** True if the token may administer webhooks. */
@@ -181,9 +176,8 @@ export async function openFakeGitHub(options: FakeGitHubOptions) {
 
   function ping(hook: Hook): void {
     const payload = { zen: 'Keep it logically awesome.', hook_id: hook.id, hook: shownHook(hook) }
-    sending.push(deliver(hook, 'ping', payload))
+    void deliver(hook, 'ping', payload)
   }
-  const sending: Promise<unknown>[] = []
 
   async function deliver(
     hook: Hook,
@@ -259,7 +253,6 @@ export async function openFakeGitHub(options: FakeGitHubOptions) {
     ...server,
     token,
     repo,
-    org,
     hooks: () => [...hooks.values()],
     /** Sends an event to every webhook that wants it, whether it is taken or not. Returns its id. */
     async emit(event: string, payload: Readonly<Record<string, unknown>>): Promise<string> {
@@ -275,8 +268,6 @@ export async function openFakeGitHub(options: FakeGitHubOptions) {
       hooks.set(++lastHook, { id: lastHook, place, config, events, active: true })
       return lastHook
     },
-    /** Resolves when all pings were sent. */
-    pinged: () => Promise.all(sending),
     deliveries,
     allow(isIt: boolean): void {
       isAllowed = isIt

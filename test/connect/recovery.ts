@@ -103,7 +103,6 @@ export async function recoverFromGitHub(
   assert.equal(state.counts?.['caughtUp'], missed, state.detail)
   for (let n = 0; n < 5; n++) await emit(n)
   await assertTakenOnce(site, ids, missed)
-  await site.stop()
   return figures
 }
 
@@ -140,6 +139,5 @@ export async function recoverFromStripe(
   assert.equal(stripe.pending(), 0)
   for (let n = 0; n < 5; n++) await emit(n)
   await assertTakenOnce(site, ids, missed)
-  await site.stop()
   return figures
 }

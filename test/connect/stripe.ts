@@ -22,7 +22,6 @@ export interface FakeStripeOptions {
   now(): number
   /** Maps a public URL to the one that receives its requests; undefined if nothing is there. */
   targetOf(url: string): string | undefined
-  readonly key?: string
 }
 
 interface StoredEvent {
@@ -39,15 +38,12 @@ type Endpoint = Stripe.WebhookEndpoint & { readonly signingSecret: string }
 
 export type FakeStripe = Awaited<ReturnType<typeof openFakeStripe>>
 
-export async function openFakeStripe({
-  now,
-  targetOf,
-  key = 'rk_test_FAKE00000000000000000000',
-}: FakeStripeOptions) {
+const key = 'rk_test_FAKE00000000000000000000'
+
+export async function openFakeStripe({ now, targetOf }: FakeStripeOptions) {
   const endpoints = new Map<string, Endpoint>()
   /** The oldest first. */
   const events: StoredEvent[] = []
-  let isAllowed = true
   let count = 0
   let second = { beganAt: now(), calls: 0 }
 
@@ -59,10 +55,6 @@ export async function openFakeStripe({
     const { method, path, headers } = request
     if (headers['authorization'] !== `Bearer ${key}`)
       return refusal(401, 'Invalid API Key provided: rk_test_****0000')
-    if (!isAllowed)
-      return refusal(403, 'The provided key does not have the required permissions for this endpoint.', {
-        code: 'more_permissions_required',
-      })
     const fields = readForm(method === 'GET' ? request.query : new URLSearchParams(request.text))
     const [, id] = /^\/v1\/webhook_endpoints(?:\/(\w+))?$/.exec(path) ?? []
     if (path.startsWith('/v1/webhook_endpoints')) return endpointsAnswer(method, id, fields)
@@ -205,9 +197,6 @@ export async function openFakeStripe({
       for (const kept of events) if (kept.pending.size > 0) await deliver(kept)
     },
     pending: () => events.filter(({ pending }) => pending.size > 0).length,
-    allow(isPermitted: boolean): void {
-      isAllowed = isPermitted
-    },
   }
 }
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { Agent, request } from 'node:http'
 import { test } from 'node:test'
 import type { Page, RequestRecord, RunRecord } from '../../runtime/store/port.ts'
 import { configuration, hookToken, install } from '../installation.ts'
@@ -21,31 +20,15 @@ interface Answer {
 }
 
 /** Posts all requests at once, each on its own connection. */
-async function postAll(url: string, posts: readonly Post[]): Promise<readonly Answer[]> {
-  const agent = new Agent({ maxSockets: posts.length })
-  const answers = posts.map(
-    (post) =>
-      new Promise<Answer>((resolve, reject) => {
-        const headers = { authorization: `Bearer ${hookToken}`, ...post.headers }
-        const outgoing = request(url + post.path, { method: 'POST', agent, headers }, (incoming) => {
-          let text = ''
-          incoming.setEncoding('utf8').on('data', (chunk: string) => {
-            text += chunk
-          })
-          incoming.on('end', () =>
-            resolve({ status: incoming.statusCode ?? 0, post, body: JSON.parse(text) }),
-          )
-          incoming.on('error', reject)
-        })
-        outgoing.on('error', reject)
-        outgoing.end(JSON.stringify(post.body))
-      }),
+function postAll(url: string, posts: readonly Post[]): Promise<readonly Answer[]> {
+  return Promise.all(
+    posts.map(async (post) => {
+      const headers = { authorization: `Bearer ${hookToken}`, ...post.headers }
+      const body = JSON.stringify(post.body)
+      const answer = await fetch(url + post.path, { method: 'POST', headers, body })
+      return { status: answer.status, post, body: (await answer.json()) as Answer['body'] }
+    }),
   )
-  try {
-    return await Promise.all(answers)
-  } finally {
-    agent.destroy()
-  }
 }
 
 test(`${together} simultaneous posts of one delivery cause one run, and every answer names it`, async (t) => {

@@ -5,9 +5,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RunRecord } from '../../runtime/store/port.ts'
 import { deliveryHooks, deliveryOf, type Way } from './delivery.ts'
-import { dieWhileStarting, seeded, token, useKilledGateways } from './killed-gateway.ts'
+import { killAtRandom, seeded, token, useKilledGateways } from './killed-gateway.ts'
 import { createSender } from './sender.ts'
 
 const ways: readonly Way[] = ['signed', 'keyed', 'given']
@@ -21,7 +20,6 @@ export function testDuplicates(kills: number): void {
     const random = seeded(20261122)
     const gateway = await install(deliveryHooks)
     await gateway.start()
-
     const posts = Array.from({ length: deliveries }, (_, index) =>
       deliveryOf(ways[index % ways.length] ?? 'given', `d${index}`),
     )
@@ -34,21 +32,20 @@ export function testDuplicates(kills: number): void {
       next: () => posts[Math.floor(random() * known)] as (typeof posts)[number],
     })
     t.after(() => sender.stop())
-    for (let kill = 1; kill <= kills; kill++) {
-      await sender.answered()
-      known = Math.ceil((deliveries * kill) / kills)
-      await new Promise((resolve) => setTimeout(resolve, random() * 100))
-      await gateway.kill('SIGKILL')
-      if (kill % 3 === 0) await dieWhileStarting(gateway, random() * 300)
-      await gateway.start()
-    }
+    await killAtRandom(gateway, {
+      kills,
+      random,
+      async next(kill) {
+        await sender.answered()
+        known = Math.ceil((deliveries * kill) / kills)
+      },
+    })
     const isKnown = () => new Set(sender.acknowledged.map(({ post }) => post)).size === deliveries
     while (!isKnown()) await sender.answered()
     await sender.stop()
-    await gateway.everyRunEnded()
-    const runs = [...(await gateway.readAll<RunRecord>('runs')).values()].filter(({ kind }) => kind === 'run')
-    assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
-    gateway.checkStore()
+    await gateway.everythingEnded()
+    const runs = await gateway.runs()
+    await gateway.endInOrder()
 
     assert.deepEqual(sender.unexpected, [])
     const byMessage = new Map(runs.map((run) => [run.message, run]))

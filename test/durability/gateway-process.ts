@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { until } from '../installation.ts'
 
 export interface GatewayProcess {
   readonly url: string
@@ -71,12 +72,9 @@ function isOver({ exitCode, signalCode }: ChildProcess): boolean {
 
 /** Asks no longer once the process has ended, which its caller hears of by itself. */
 async function ready(url: string, child: ChildProcess): Promise<void> {
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
-    const answer = await fetch(`${url}/readyz`).catch(() => undefined)
-    if (answer?.ok || isOver(child)) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`The gateway at ${url} did not become ready within 30 s.`)
+  const isReady = async () =>
+    (await fetch(`${url}/readyz`).catch(() => undefined))?.ok || isOver(child) || undefined
+  await until(isReady, `the gateway at ${url} to be ready`)
 }
 
 export async function freePort(): Promise<number> {

@@ -8,13 +8,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { openFakeServer } from '@reveille/kit/fake-server'
 import type { IssueRecord, Page, RunRecord } from '../../runtime/store/port.ts'
 import { chatAnswer } from '../agents/model-server.ts'
+import { until } from '../installation.ts'
+import { assertExcused } from './crash.ts'
 import {
-  everyDeliveryEnded,
   type KilledGateway,
-  postUntilAnswered,
+  postWhileKilled,
   restart,
   runCommand,
   seeded,
@@ -40,8 +42,6 @@ const hooks = `  mappings:${runners
   .join('')}
 `
 const [expiredKey, renewedKey] = ['expired-key-0123456789', 'renewed-key-0123456789']
-/** Number of events posted at a time. */
-const stride = 20
 
 /** `events` for each runner. The same seed gives the same kills at the same moments. */
 export function testHeldRuns(events: number, kills: number): void {
@@ -54,25 +54,15 @@ export function testHeldRuns(events: number, kills: number): void {
     await writeFile(join(gateway.folder, '.env'), `VENDOR_KEY=${expiredKey}\n`)
     await gateway.start()
     const killed = async (step: Promise<unknown>) => {
-      await new Promise((resolve) => setTimeout(resolve, random() * 150))
+      await pause(random() * 150)
       await restart(gateway)
       await step
     }
 
-    let next = 0
-    const sender = async () => {
-      while (next < 2 * events) {
-        const n = next++
-        const runner = runners[n % 2] as Runner
-        await postUntilAnswered(gateway, `/hooks/${runner}`, { n: Math.floor(n / 2) }, [200, 202])
-      }
-    }
-    const posting = Promise.all(Array.from({ length: stride }, sender))
-    for (let kill = 1; kill <= kills; kill += 1) {
-      while (next < (2 * events * kill) / (kills + 1)) await new Promise((resolve) => setTimeout(resolve, 5))
-      await restart(gateway)
-    }
-    await posting
+    const posts = Array.from({ length: events }, (_, n) =>
+      runners.map((runner) => ({ path: `/hooks/${runner}`, body: { n }, statuses: [200, 202] })),
+    )
+    await postWhileKilled(gateway, posts.flat(), kills)
     await bothHeld(gateway)
     await restart(gateway)
 
@@ -80,7 +70,7 @@ export function testHeldRuns(events: number, kills: number): void {
     for (let kill = 0; kill < kills; kill += 1) await killed(retryBoth(t, gateway))
     await bothHeld(gateway)
     assert.equal(
-      (await runsOf(gateway)).filter(({ state }) => state !== 'queued' && state !== 'running').length,
+      (await gateway.runs()).filter(({ state }) => state !== 'queued' && state !== 'running').length,
       0,
     )
     assert.equal((await outside.performed()).size, 0)
@@ -95,9 +85,9 @@ export function testHeldRuns(events: number, kills: number): void {
     // A command that the last kill cut off is given again.
     await retryUntilAccepted(t, gateway)
     for (let kill = 0; kill < kills; kill += 1) await killed(Promise.resolve())
-    await everyDeliveryEnded(gateway)
+    await gateway.everythingEnded()
 
-    const runs = await runsOf(gateway)
+    const runs = await gateway.runs()
     const performed = await outside.performed()
     let again = 0
     assert.equal(runs.length, 2 * events)
@@ -107,25 +97,19 @@ export function testHeldRuns(events: number, kills: number): void {
         assert.equal(own.length, 1, `${runner} ${n} has one run`)
         const [run] = own as [RunRecord]
         assert.deepEqual([run.state, run.stage], ['succeeded', 'delivered'], `${runner} ${n}`)
-        const excused = run.attempts.filter(
-          ({ outcome, reason }) => outcome === 'interrupted' && reason,
-        ).length
         const times = performed.get(`${runner} ${n}`) ?? 0
-        assert.ok(
-          times >= 1 && times <= 1 + excused,
-          `${runner} ${n}: ${times} times, ${excused} with a reason`,
-        )
+        assertExcused(`${runner} ${n}`, run, times)
         if (times > 1) again += 1
       }
     const keys = new Set((await gateway.sent()).map(({ key }) => key))
     assert.equal(keys.size, 2 * events, 'each reply went out, and none as another message')
     for (const runner of runners) {
-      const { out } = await (await runCommand(t, gateway, ...retryOf(runner))).ended
-      assert.equal(JSON.parse(out).done, 0, 'the same command does nothing a second time')
+      const command = await runCommand(t, gateway, ...retryOf(runner))
+      await command.ended
+      assert.equal(JSON.parse(command.stdout()).done, 0, 'the same command does nothing a second time')
     }
     assert.deepEqual(await openIssues(gateway), [])
-    assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
-    gateway.checkStore()
+    await gateway.endInOrder()
     t.diagnostic(
       `${again} of ${2 * events} events were performed again with a recorded reason; the vendor refused ${refusedDuring} requests during the outage`,
     )
@@ -147,23 +131,14 @@ async function retryUntilAccepted(t: TestContext, gateway: KilledGateway): Promi
   throw new Error(`The command was refused:\n${gateway.output()}`)
 }
 
-async function runsOf(gateway: KilledGateway): Promise<RunRecord[]> {
-  return [...(await gateway.readAll<RunRecord>('runs')).values()].filter(({ kind }) => kind === 'run')
-}
-
 async function openIssues(gateway: KilledGateway): Promise<string[]> {
   const issues = (await gateway.read<Page<IssueRecord>>('/api/issues?state=open'))?.items ?? []
   return issues.filter(({ code }) => code === 'RUNNER_HELD').map(({ subject }) => subject)
 }
 
 async function bothHeld(gateway: KilledGateway): Promise<void> {
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
-    if ((await openIssues(gateway)).length === runners.length) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(
-    `Not both runners are held:\n${JSON.stringify(await gateway.read('/api/issues'))}\n${gateway.output()}`,
-  )
+  const areHeld = async () => (await openIssues(gateway)).length === runners.length || undefined
+  await until(areHeld, 'the issues of both runners')
 }
 
 /** The world outside the gateway: a vendor that refuses an expired key, and a program that is not installed. */

@@ -1,15 +1,17 @@
 /** Provides a gateway in its own process, which tests kill and ask about its runs. */
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { DeliveryRecord, Page, RunRecord } from '../../runtime/store/port.ts'
+import type { Page, RequestRecord, RunRecord } from '../../runtime/store/port.ts'
 import { bundledCommand } from '../bundle.ts'
+import { until } from '../installation.ts'
+import { spawnReveille } from '../process/reveille-process.ts'
 import { createGatewayProcess, freePort, type GatewayProcess } from './gateway-process.ts'
 
 export const token = 'crash-hook-token-0123456789abcdef'
@@ -20,14 +22,18 @@ export interface KilledGateway extends GatewayProcess {
   readonly folder: string
   /** The configuration file. */
   readonly file: string
-  /** Checks the database of a stopped gateway. */
-  checkStore(): void
+  /** Ends the gateway in order, and checks its database. */
+  endInOrder(): Promise<void>
   /** Returns how often the runner was called, by run. */
   asked(): Promise<Map<string, number>>
-  /** Resolves when no run is queued or running. */
-  everyRunEnded(): Promise<void>
+  /** Resolves when no run is queued or running, and no delivery is pending. */
+  everythingEnded(): Promise<void>
+  /** Resolves once `/readyz` answers with the status, with the milliseconds until then. */
+  becomes(status: 200 | 503): Promise<number>
   /** Returns every record of a list, by id or by another field. */
   readAll<Item extends object>(list: string, by?: string): Promise<Map<string, Item>>
+  /** Returns the runs but for heartbeats. */
+  runs(): Promise<readonly RunRecord[]>
   /** Returns an answer of the admin API; undefined where there is none, or an error. */
   read<Answer>(path: string): Promise<Answer | undefined>
   /** Returns what the channel `witness` was given to send: its key and its text. */
@@ -107,20 +113,40 @@ plugins: ${JSON.stringify([fileURLToPath(new URL('./counting-runner', import.met
     port,
     env: { REVEILLE_TEST_WITNESS: witness, ...env },
   })
+  const read = <Answer>(path: string) => readApi<Answer>(gateway, path).catch(() => undefined)
+  const isNone = async (list: string) =>
+    (await read<Page<object>>(`/api/${list}&limit=1`))?.items.length === 0
+  const readAll: KilledGateway['readAll'] = (list, by = 'id') => readList(gateway, list, by)
   return {
     ...gateway,
     folder,
     file,
-    checkStore() {
+    read,
+    readAll,
+    runs: async () => [...(await readAll<RunRecord>('runs')).values()].filter(({ kind }) => kind === 'run'),
+    async endInOrder() {
+      assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
       const store = new DatabaseSync(join(data, 'reveille.db'), { readOnly: true })
       assert.deepEqual(store.prepare('PRAGMA integrity_check').all().map(Object.values), [['ok']])
       assert.deepEqual(store.prepare('PRAGMA foreign_key_check').all(), [])
       store.close()
     },
-    asked: async () => countLines(await readFile(witness, 'utf8')),
-    everyRunEnded: () => everyRunEnded(gateway),
-    readAll: (list, by = 'id') => readAll(gateway, list, by),
-    read: (path) => read(gateway, path).catch(() => undefined) as Promise<never>,
+    async asked() {
+      const runs = (await readFile(witness, 'utf8')).split('\n').filter(Boolean)
+      return new Map([...Map.groupBy(runs, (run) => run)].map(([run, calls]) => [run, calls.length]))
+    },
+    async everythingEnded() {
+      const open = ['runs?state=queued', 'runs?state=running', 'deliveries?state=pending']
+      const isOver = async () => (await Promise.all(open.map(isNone))).every(Boolean) || undefined
+      await until(isOver, 'the end of every run and delivery', 60_000)
+    },
+    async becomes(status) {
+      const began = performance.now()
+      const asked = () => fetch(`${gateway.url}/readyz`).catch(() => undefined)
+      const has = async () => (await asked())?.status === status || undefined
+      await until(has, `/readyz to answer ${status}`)
+      return performance.now() - began
+    },
     async sent() {
       const text = await readFile(`${witness}.sent`, 'utf8').catch(() => '')
       return text.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)))
@@ -129,19 +155,8 @@ plugins: ${JSON.stringify([fileURLToPath(new URL('./counting-runner', import.met
 }
 
 /** Runs a command of the operator beside the gateway. */
-export async function runCommand(t: TestContext, { file }: KilledGateway, ...words: readonly string[]) {
-  const main = await bundledCommand()
-  const child = spawn(process.execPath, [main, ...words, '--config', file], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NO_COLOR: '1' },
-  })
-  t.after(() => child.kill('SIGKILL'))
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk))
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk))
-  const { promise, resolve } = Promise.withResolvers<{ code: number | null; out: string; err: string }>()
-  child.on('close', (code) => resolve({ code, out, err }))
-  return { child, ended: promise }
+export function runCommand(t: TestContext, { folder }: KilledGateway, ...words: readonly string[]) {
+  return spawnReveille(t, words, { cwd: folder, env: { NO_COLOR: '1' } })
 }
 
 /** Kills the gateway, which ends nothing in order, and starts it again. */
@@ -150,86 +165,86 @@ export async function restart(gateway: GatewayProcess): Promise<void> {
   await gateway.start()
 }
 
-/** Resolves when no run is unfinished and no delivery is pending. */
-export async function everyDeliveryEnded(gateway: KilledGateway): Promise<void> {
-  await gateway.everyRunEnded()
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
-    const pending = await gateway.read<Page<DeliveryRecord>>('/api/deliveries?state=pending&limit=1')
-    if (pending?.items.length === 0) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('Not every delivery ended.')
+interface Kills {
+  readonly kills: number
+  readonly random: () => number
+  /** Resolves when the next kill may come. */
+  readonly next: (kill: number) => Promise<unknown>
+  readonly whileDown?: () => void
 }
 
-/** As vendors do: no answer is a reason to post an event again. A duplicate of one that was committed before a kill is a 200. */
-export async function postUntilAnswered(
-  { url }: GatewayProcess,
-  path: string,
-  body: object,
-  statuses: readonly number[],
+/** Kills the gateway at random moments, and every third time also while it recovers from that. */
+export async function killAtRandom(
+  gateway: GatewayProcess,
+  { kills, random, next, whileDown }: Kills,
 ): Promise<void> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
-    try {
-      const answer = await fetch(url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      })
-      await answer.text()
-      if (statuses.includes(answer.status)) return
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 20))
+  for (let kill = 1; kill <= kills; kill += 1) {
+    await next(kill)
+    await pause(random() * 150)
+    await gateway.kill('SIGKILL')
+    whileDown?.()
+    if (kill % 3 === 0) {
+      const started = gateway.start().catch(() => {})
+      await pause(random() * 300)
+      await gateway.kill('SIGKILL')
+      await started
+    }
+    await gateway.start()
+  }
+}
+
+/**
+ * Posts each body as vendors do: 20 at a time, and again if there is no answer, of which a kill may be the reason. A duplicate of one that
+ * was committed before a kill is a 200. The gateway is killed so many times meanwhile.
+ */
+export async function postWhileKilled(
+  gateway: GatewayProcess,
+  posts: readonly { readonly path: string; readonly body: object; readonly statuses: readonly number[] }[],
+  kills: number,
+): Promise<void> {
+  let next = 0
+  const post = async ({ path, body, statuses }: (typeof posts)[number]) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const sent = { method: 'POST', headers, body: JSON.stringify(body) }
+    const answer = await fetch(gateway.url + path, sent).catch(() => undefined)
+    await answer?.text().catch(() => undefined)
+    return statuses.includes(answer?.status ?? 0) || undefined
+  }
+  const sender = async () => {
+    for (let each = posts[next++]; each !== undefined; each = posts[next++]) {
+      const { path, body } = each
+      const answered = () => post(each as (typeof posts)[number])
+      await until(answered, `an answer to ${path} ${JSON.stringify(body)}`, 60_000)
     }
   }
-  throw new Error(`No gateway answered ${JSON.stringify(body)} with ${statuses.join(' or ')}.`)
-}
-
-/** A process may also be killed while it recovers from the last kill. */
-export async function dieWhileStarting(gateway: GatewayProcess, afterMs: number): Promise<void> {
-  const started = gateway.start().catch(() => {})
-  await new Promise((resolve) => setTimeout(resolve, afterMs))
-  await gateway.kill('SIGKILL')
-  await started
-}
-
-async function everyRunEnded(gateway: GatewayProcess): Promise<void> {
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
-    const [queued, running] = await Promise.all(
-      ['queued', 'running'].map((state) =>
-        read<Page<RunRecord>>(gateway, `/api/runs?limit=1&state=${state}`),
-      ),
-    )
-    if (queued?.items.length === 0 && running?.items.length === 0) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
+  const posting = Promise.all(Array.from({ length: 20 }, sender))
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const isDue = () => next >= (posts.length * kill) / (kills + 1) || undefined
+    await until(isDue, 'the moment of the next kill', 60_000)
+    await restart(gateway)
   }
-  throw new Error(`Not every run ended:\n${gateway.output()}`)
+  await posting
 }
 
-async function read<Answer>(gateway: GatewayProcess, path: string): Promise<Answer | undefined> {
+async function readApi<Answer>(gateway: GatewayProcess, path: string): Promise<Answer | undefined> {
   const answer = await fetch(gateway.url + path, { headers: { authorization: `Bearer ${gatewayToken}` } })
   return answer.ok ? ((await answer.json()) as Answer) : undefined
 }
 
 /** Returns every record of a list, by this field. */
-async function readAll<Item extends object>(
+async function readList<Item extends object>(
   gateway: GatewayProcess,
   list: string,
   by: string,
 ): Promise<Map<string, Item>> {
   const all = new Map<string, Item>()
   for (let cursor = ''; ; ) {
-    const page = await read<Page<Item>>(gateway, `/api/${list}?limit=500${cursor}`)
+    const page = await readApi<Page<Item>>(gateway, `/api/${list}?limit=500${cursor}`)
     assert.ok(page, `the list of ${list} can be read`)
     for (const item of page.items) all.set(String(item[by as keyof Item]), item)
     if (!page.next) return all
     cursor = `&cursor=${encodeURIComponent(page.next)}`
   }
-}
-
-function countLines(text: string): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const line of text.split('\n')) if (line) counts.set(line, (counts.get(line) ?? 0) + 1)
-  return counts
 }
 
 /** A linear congruential generator (Numerical Recipes): the same kills at the same moments in every run. */
@@ -239,4 +254,14 @@ export function seeded(seed: number): () => number {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
     return state / 2 ** 32
   }
+}
+
+export async function assertKept(
+  gateway: KilledGateway,
+  acknowledged: readonly { readonly requestId: string; readonly runId: string }[],
+): Promise<void> {
+  const requests = await gateway.readAll<RequestRecord>('requests')
+  const runs = await gateway.readAll<RunRecord>('runs')
+  const lost = acknowledged.filter(({ requestId, runId }) => !requests.has(requestId) || !runs.has(runId))
+  assert.equal(lost.length, 0, `${lost.length} of ${acknowledged.length} acknowledged are lost`)
 }

@@ -11,9 +11,9 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { atEnd } from '../at-end.ts'
-import { type KilledGateway, useKilledGateways } from './killed-gateway.ts'
+import { assertKept, type KilledGateway, useKilledGateways } from './killed-gateway.ts'
 import { beginLoad, type Load } from './load.ts'
-import { assertKept, createDisk, untilReady } from './lost-writes.ts'
+import { createDisk } from './lost-writes.ts'
 import type { FailingDisk } from './thin-disk.ts'
 
 const preload = fileURLToPath(new URL('./killed-at-step.mjs', import.meta.url))
@@ -59,8 +59,7 @@ export function testKilledRescue(isTaken: (step: number) => boolean, create = cr
       t.diagnostic(`step ${step}: ${killed}, ${Math.round(performance.now() - began)} ms`)
     }
     assert.ok(kills > 2, `${kills} kills`)
-    assert.equal((await gateway.kill('SIGTERM')).code, 0)
-    gateway.checkStore()
+    await gateway.endInOrder()
   })
 }
 
@@ -73,11 +72,14 @@ async function killInRescue(t: TestContext, scene: Scene, step: number): Promise
   steps.killBefore(step)
   const end = await Promise.race([
     gateway.died().then(() => 'died' as const),
-    untilUnready(gateway).catch(() => 'never' as const),
+    gateway.becomes(503).then(
+      () => 'unready' as const,
+      () => 'never' as const,
+    ),
   ])
   disk.heal()
   assert.notEqual(end, 'never', `the gateway sees the outage: ${gateway.output()}`)
-  if (end !== 'died') await Promise.race([gateway.died(), untilReady(gateway).catch(() => undefined)])
+  if (end !== 'died') await Promise.race([gateway.died(), gateway.becomes(200).catch(() => undefined)])
   await load.stop()
   acknowledged.push(...load.acknowledged)
   const killed = steps.killed()
@@ -94,18 +96,6 @@ async function killInRescue(t: TestContext, scene: Scene, step: number): Promise
   steps.stop()
   await assertKept(gateway, acknowledged)
   return killed
-}
-
-async function untilUnready(gateway: KilledGateway): Promise<'unready'> {
-  for (const end = performance.now() + 12_000; performance.now() < end; ) {
-    const status = await fetch(`${gateway.url}/readyz`).then(
-      (answer) => answer.status,
-      () => 0,
-    )
-    if (status === 503) return 'unready'
-    await pause(10)
-  }
-  throw new Error('The gateway did not see the outage within 12 s.')
 }
 
 /** Messages between the test and the process, by `killed-at-step.mjs`. */

@@ -4,33 +4,15 @@ import type { TestContext } from 'node:test'
 import type { GatewayProcess } from './gateway-process.ts'
 import { token } from './killed-gateway.ts'
 
-export interface Load {
-  /** The requests with a 2xx, with the time of the answer since the load began. Milliseconds. */
-  readonly acknowledged: { readonly requestId: string; readonly runId: string; readonly at: number }[]
-  /** One whole answer for each status. */
-  readonly answers: Map<
-    number,
-    { readonly body: Record<string, unknown>; readonly retryAfter: string | null }
-  >
-  /** Milliseconds since the load began. */
-  at(): number
-  /** Stops sending and waits for the answers. */
-  stop(): Promise<void>
-  /** Describes the answers of each second, by the time of the request. */
-  table(): string
-  /** The number of answers with this status. */
-  count(status: number): number
-  /** Maximum wait for an answer. Milliseconds. */
-  longest(): number
-}
+export type Load = ReturnType<typeof beginLoad>
 
 /** Posts this many runs each second, without waiting for earlier answers. Their messages have at least `bytes` bytes. */
-export function beginLoad(t: TestContext, { url }: GatewayProcess, perSecond: number, bytes = 0): Load {
+export function beginLoad(t: TestContext, { url }: GatewayProcess, perSecond: number, bytes = 0) {
   const began = performance.now()
   const at = () => performance.now() - began
-  const acknowledged: Load['acknowledged'] = []
-  const answers: Load['answers'] = new Map()
-  const seconds: Map<string, number>[] = []
+  const acknowledged: { requestId: string; runId: string; at: number }[] = []
+  const answers = new Map<number, { body: Record<string, unknown>; retryAfter: string | null }>()
+  const counts = new Map<number, number>()
   const waiting = new Set<Promise<void>>()
   let longest = 0
   let count = 0
@@ -54,10 +36,7 @@ export function beginLoad(t: TestContext, { url }: GatewayProcess, perSecond: nu
     const body = (await response?.json().catch(() => ({}))) as Record<string, unknown> | undefined
     longest = Math.max(longest, at() - sent)
     const status = response?.status ?? 0
-    const second = Math.floor(sent / 1000)
-    const name = String(status || 'broken')
-    seconds[second] ??= new Map()
-    seconds[second].set(name, (seconds[second].get(name) ?? 0) + 1)
+    counts.set(status, (counts.get(status) ?? 0) + 1)
     if (response?.ok) {
       const [requestId, runId] = [String(body?.['requestId']), String(body?.['runId'])]
       acknowledged.push({ requestId, runId, at: at() })
@@ -72,19 +51,20 @@ export function beginLoad(t: TestContext, { url }: GatewayProcess, perSecond: nu
   t.after(() => clearInterval(timer))
 
   return {
+    /** The requests with a 2xx, with the time of the answer since the load began. Milliseconds. */
     acknowledged,
+    /** One whole answer for each status. */
     answers,
+    /** Milliseconds since the load began. */
     at,
+    /** Stops sending and waits for the answers. */
     async stop() {
       clearInterval(timer)
       await Promise.all(waiting)
     },
-    table: () =>
-      Array.from(
-        seconds,
-        (counts, second) => `${second} s: ${[...(counts ?? [])].map((pair) => pair.join(' x')).join(', ')}`,
-      ).join('; '),
-    count: (status) => seconds.reduce((sum, counts) => sum + (counts?.get(String(status)) ?? 0), 0),
+    /** The number of answers with this status; 0 is for no answer. */
+    count: (status: number) => counts.get(status) ?? 0,
+    /** Maximum wait for an answer. Milliseconds. */
     longest: () => longest,
   }
 }

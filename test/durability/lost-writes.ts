@@ -7,10 +7,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { IssueRecord, RequestRecord, RunRecord } from '../../runtime/store/port.ts'
+import type { IssueRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
+import { until } from '../installation.ts'
 import { createDroppingDisk } from './dropping-disk.ts'
-import { type KilledGateway, seeded, useKilledGateways } from './killed-gateway.ts'
+import { assertKept, type KilledGateway, seeded, useKilledGateways } from './killed-gateway.ts'
 import { beginLoad } from './load.ts'
 import { createThinDisk, type FailingDisk } from './thin-disk.ts'
 
@@ -28,8 +29,6 @@ interface Outage {
 }
 
 const largeBytes = 100_000
-/** A disk that is full again while the store is moved costs a few tries. */
-const readyMs = 30_000
 const smallBytes = 500
 
 function outageOf(seed: number): { readonly outage: Outage; readonly random: () => number } {
@@ -71,8 +70,7 @@ export function testLostWrites(seeds: readonly number[], create = createDisk) {
       t.diagnostic(`acknowledged ${acknowledged.length}, refused ${refused}, issues ${[...issues.keys()]}`)
       if (refused > 0)
         assert.ok([...issues.keys()].includes('DISK_LOST_WRITES:store'), 'the outage left an issue')
-      assert.equal((await gateway.kill('SIGTERM')).code, 0)
-      gateway.checkStore()
+      await gateway.endInOrder()
     })
   }
 }
@@ -112,7 +110,7 @@ async function loseWrites(t: TestContext, { gateway, disk, outage, random, data 
   const readiness = await readinessFor(gateway, outage.windowMs)
   disk.heal()
   const during = load.acknowledged.length - before
-  await untilReady(gateway)
+  await gateway.becomes(200)
   const healedMs = load.at() - failedAt - outage.windowMs
   await pause(300)
   if (outage.evicts) disk.evict(...['reveille.db', 'reveille.db-wal'].map((name) => join(data, name)))
@@ -129,7 +127,7 @@ async function loseWrites(t: TestContext, { gateway, disk, outage, random, data 
 /** Posts until the log has been checkpointed. */
 async function recycleLog(t: TestContext, gateway: KilledGateway): Promise<void> {
   const load = beginLoad(t, gateway, 200, largeBytes)
-  for (const end = load.at() + 20_000; load.acknowledged.length < 150 && load.at() < end; ) await pause(20)
+  await until(() => load.acknowledged.length >= 150 || undefined, 'a checkpoint', 20_000)
   await load.stop()
 }
 
@@ -151,29 +149,4 @@ function assertNotReady(statuses: readonly number[]): void {
       statuses.slice(first).every((status) => status === 503),
       `/readyz: ${statuses}`,
     )
-}
-
-export async function untilReady(gateway: KilledGateway): Promise<void> {
-  for (const end = performance.now() + readyMs; ; ) {
-    if ((await fetch(`${gateway.url}/readyz`)).ok) return
-    assert.ok(
-      performance.now() < end,
-      `not ready within ${readyMs / 1000} s: ${gateway
-        .output()
-        .split('\n')
-        .filter((l) => !l.includes('request-refused'))
-        .join('\n')}`,
-    )
-    await pause(20)
-  }
-}
-
-export async function assertKept(
-  gateway: KilledGateway,
-  acknowledged: readonly { readonly requestId: string; readonly runId: string }[],
-): Promise<void> {
-  const requests = await gateway.readAll<RequestRecord>('requests')
-  const runs = await gateway.readAll<RunRecord>('runs')
-  const lost = acknowledged.filter(({ requestId, runId }) => !requests.has(requestId) || !runs.has(runId))
-  assert.equal(lost.length, 0, `${lost.length} of ${acknowledged.length} acknowledged are lost`)
 }

@@ -12,26 +12,13 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { IssueRecord, Page, RequestRecord } from '../../runtime/store/port.ts'
-import { type KilledGateway, token, useKilledGateways } from './killed-gateway.ts'
+import { until } from '../installation.ts'
+import { assertKept, type KilledGateway, token, useKilledGateways } from './killed-gateway.ts'
 import { beginLoad, type Load } from './load.ts'
 
 async function readyz({ url }: KilledGateway) {
   const response = await fetch(`${url}/readyz`)
   return { status: response.status, reason: ((await response.json()) as { reason?: string }).reason }
-}
-
-async function untilReady(gateway: KilledGateway, status: 200 | 503): Promise<number> {
-  const began = performance.now()
-  while ((await readyz(gateway)).status !== status) {
-    assert.ok(performance.now() - began < 20_000, `not ${status} within 20 s: ${gateway.output()}`)
-    await pause(20)
-  }
-  return performance.now() - began
-}
-
-function assertNothingLost(load: Load, stored: ReadonlyMap<string, unknown>): void {
-  const lost = load.acknowledged.filter(({ requestId }) => !stored.has(requestId))
-  assert.deepEqual(lost, [], 'what was acknowledged is stored')
 }
 
 export interface OutageOptions {
@@ -54,7 +41,7 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     const [data, away] = [join(gateway.folder, 'data'), join(gateway.folder, 'away')]
     await rename(data, away)
     const movedAt = load.at()
-    const notedMs = await untilReady(gateway, 503)
+    const notedMs = await gateway.becomes(503)
     assert.equal(
       (await readyz(gateway)).reason,
       'the store cannot write: its data folder is gone or was replaced',
@@ -62,7 +49,7 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     await pause(seconds * 1_000)
     const lastBefore = load.acknowledged.at(-1)?.at ?? 0
     await rename(away, data)
-    const healedMs = await untilReady(gateway, 200)
+    const healedMs = await gateway.becomes(200)
     await pause(500)
     await load.stop()
     report(t, load, {
@@ -73,9 +60,8 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     assert.ok(lastBefore - movedAt < 1_000, `a 2xx came ${lastBefore - movedAt} ms after the move`)
     assert.equal(load.answers.get(503)?.body['code'], 'STORE_UNAVAILABLE')
     assert.ok(Number(load.answers.get(503)?.retryAfter) > 0)
-    assertNothingLost(load, await gateway.readAll<RequestRecord>('requests'))
-    assert.deepEqual((await gateway.kill('SIGTERM')).code, 0)
-    gateway.checkStore()
+    await assertKept(gateway, load.acknowledged)
+    await gateway.endInOrder()
   })
 
   test('when commits hang under load, requests get 503 after five seconds, nothing is lost, and SIGTERM ends the process', {
@@ -87,12 +73,12 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     const load = beginLoad(t, gateway, perSecond)
     await pause(1_000)
     await hanging.begin()
-    const notedMs = await untilReady(gateway, 503)
+    const notedMs = await gateway.becomes(503)
     assert.equal((await readyz(gateway)).reason, 'the store cannot write: a commit takes longer than 5 s')
     assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200)
     await pause(seconds * 1_000)
     await hanging.end()
-    const healedMs = await untilReady(gateway, 200)
+    const healedMs = await gateway.becomes(200)
     await pause(500)
     await load.stop()
     report(t, load, { 'noted after': notedMs, 'healed after': healedMs, 'longest answer': load.longest() })
@@ -100,7 +86,7 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     assert.deepEqual([...load.answers.keys()].sort(), [202, 503])
 
     const stored = await gateway.readAll<RequestRecord>('requests')
-    assertNothingLost(load, stored)
+    await assertKept(gateway, load.acknowledged)
     const late = [...stored.values()].filter(
       ({ outcome, status }) => outcome === 'accepted' && status === 503,
     )
@@ -122,7 +108,7 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     assert.ok(endedMs < 15_000, `SIGTERM ended it after ${endedMs} ms`)
     await hanging.forget()
     await gateway.start()
-    assertNothingLost(load, await gateway.readAll<RequestRecord>('requests'))
+    await assertKept(gateway, load.acknowledged)
   })
 
   test('a full disk is an open issue while it lasts, and over once there is room', { timeout }, async (t) => {
@@ -130,7 +116,7 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     await gateway.start()
     await fill()
     const load = beginLoad(t, gateway, perSecond)
-    await untilReady(gateway, 503)
+    await gateway.becomes(503)
     const { items } = (await gateway.read<Page<IssueRecord>>('/api/issues?state=open')) ?? { items: [] }
     assert.deepEqual(
       items.map(({ key, severity }) => [key, severity]),
@@ -138,13 +124,14 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     )
     assert.match(items[0]?.cause ?? '', /answered 503.*disk is full/)
     await free()
-    await untilReady(gateway, 200)
+    await gateway.becomes(200)
     await load.stop()
-    const state = async () =>
-      (await gateway.readAll<IssueRecord>('issues', 'key')).get('STORE_UNWRITABLE:store')?.state
-    for (const end = load.at() + 10_000; (await state()) !== 'resolved'; await pause(50))
-      assert.ok(load.at() < end, 'the issue is not over')
-    assertNothingLost(load, await gateway.readAll<RequestRecord>('requests'))
+    const isOver = async () => {
+      const issues = await gateway.readAll<IssueRecord>('issues', 'key')
+      return issues.get('STORE_UNWRITABLE:store')?.state === 'resolved' || undefined
+    }
+    await until(isOver, 'the end of the issue')
+    await assertKept(gateway, load.acknowledged)
   })
 
   async function installOnHangingDisk(t: TestContext) {
@@ -172,5 +159,5 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
 
 function report(t: TestContext, load: Load, times: Readonly<Record<string, number>>): void {
   for (const [what, ms] of Object.entries(times)) t.diagnostic(`${what}: ${Math.round(ms)} ms`)
-  t.diagnostic(`2xx: ${load.acknowledged.length}; ${load.table()}`)
+  t.diagnostic(`2xx: ${load.acknowledged.length}; 503: ${load.count(503)}; no answer: ${load.count(0)}`)
 }

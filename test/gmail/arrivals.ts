@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { RunRecord } from '../../runtime/store/port.ts'
-import { dieWhileStarting, seeded, useKilledGateways } from '../durability/killed-gateway.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { killAtRandom, seeded, useKilledGateways } from '../durability/killed-gateway.ts'
+import { until } from '../installation.ts'
 import { createMailbox } from './mailbox.ts'
 
 /** The same seed gives the same kills, as far as machines behave alike. */
@@ -13,7 +14,6 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
 
   test(`${mails} mails that arrive while the gateway is killed ${kills} times cause one run each`, async (t) => {
     const random = seeded(20261122)
-    const pause = (maxMs: number) => new Promise((resolve) => setTimeout(resolve, random() * maxMs))
     const mailbox = await createMailbox(t, { settings: { pollSeconds: 5 } })
     const { google } = mailbox
     const fetched = () => google.callsOf('gmail.users.messages.get').length
@@ -21,7 +21,7 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
     await mailbox.consent(join(gateway.folder, 'data'))
     await gateway.start()
     // Mails from before the first start do not count.
-    await eventually(() => google.callsOf('gmail.users.history.list').length > 0)
+    await until(() => google.callsOf('gmail.users.history.list').length > 0 || undefined, 'the first look')
 
     const arrived = new Set<string>()
     /**
@@ -31,32 +31,33 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
     let due = mails / (kills + 1)
     const arriving = (async () => {
       while (arrived.size < mails) {
-        await pause(25)
+        await pause(random() * 25)
         for (let left = 1 + random() * 12; left >= 1 && arrived.size < Math.floor(due); left--)
           arrived.add(google.deliver({ subject: `mail ${arrived.size}` }))
       }
     })()
-    for (let killed = 0; killed < kills; killed++) {
-      const known = fetched()
-      await eventually(() => fetched() > known)
+    const half = mails / (kills + 1) / 2
+    await killAtRandom(gateway, {
+      kills,
+      random,
       // The kill hits fetching, posting or storing.
-      await pause(200)
-      await gateway.kill('SIGKILL')
-      due += mails / (kills + 1) / 2
-      if (killed % 3 === 2) await dieWhileStarting(gateway, random() * 400)
-      await gateway.start()
-      due += mails / (kills + 1) / 2
-    }
+      async next(kill) {
+        if (kill > 1) due += half
+        const known = fetched()
+        await until(() => fetched() > known || undefined, 'a mail that is fetched')
+      },
+      whileDown() {
+        due += half
+      },
+    })
     due = mails
     await arriving
 
-    const runsOfMails = async () =>
-      [...(await gateway.readAll<RunRecord>('runs')).values()].filter(({ kind }) => kind === 'run')
-    await eventually(async () => (await runsOfMails()).length >= mails, { withinMs: 60_000, everyMs: 200 })
-    await gateway.everyRunEnded()
-    const runs = await runsOfMails()
-    assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
-    gateway.checkStore()
+    const areThere = async () => (await gateway.runs()).length >= mails || undefined
+    await until(areThere, 'the runs of all mails', 60_000)
+    await gateway.everythingEnded()
+    const runs = await gateway.runs()
+    await gateway.endInOrder()
 
     assert.deepEqual(google.mistakes, [])
     const wanted = [...arrived].map((id) => `hook:gmail:${id}`).sort()
@@ -65,16 +66,4 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
     const posts = new Set(runs.map(({ requestId }) => requestId)).size
     t.diagnostic(`${fetched()} mails fetched for ${mails}, in ${posts} posts that brought something new`)
   })
-}
-
-/** A real process does not use the test's clock. */
-async function eventually(
-  holds: () => unknown,
-  { withinMs = 20_000, everyMs = 10 }: { withinMs?: number; everyMs?: number } = {},
-): Promise<void> {
-  for (const deadline = Date.now() + withinMs; Date.now() < deadline; ) {
-    if ((await holds()) === true) return
-    await new Promise((resolve) => setTimeout(resolve, everyMs))
-  }
-  throw new Error('What was waited for did not come about.')
 }

@@ -3,20 +3,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { SourceState } from '../../runtime/sources/index.ts'
-import { createManualSourceClock } from '../../runtime/sources/test-bed.ts'
 import type { Page, RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
+import { createSite } from '../connect/fixture.ts'
 import { createFakeGoogle } from '../google/index.ts'
-import {
-  configuration,
-  createFolder,
-  hookToken,
-  type InstallOptions,
-  install,
-  until,
-} from '../installation.ts'
 
 export interface MailboxOptions {
   /** Values under `hooks.gmail` beside the usual ones. */
@@ -66,86 +57,34 @@ export async function watchMailbox(
     readonly hooks?: (mailbox: Mailbox) => string
     /** Default: true. */
     readonly hasConsent?: boolean
-    readonly install?: (mailbox: Mailbox) => InstallOptions
   } = {},
 ) {
-  const manualClock = createManualSourceClock(options.now ?? Date.UTC(2026, 0, 15, 12))
-  /** Moves from one sleeper to the next, so that each can act at its time. */
-  const clock = {
-    ...manualClock,
-    /** Moves the clock at once, as when the machine sleeps. */
-    leap: manualClock.advance,
-    async advance(ms: number) {
-      const until = manualClock.now() + ms
-      for (let left = ms; left >= 0; left = until - manualClock.now()) {
-        manualClock.advance(Math.min(left, manualClock.sleepers()[0] ?? left))
-        await yieldToEventLoop()
-        if (left === 0) return
-      }
-    },
-  }
-  const mailbox = await createMailbox(t, { ...options, now: clock.now() })
-  const { google } = mailbox
-  const hooks = options.hooks?.(mailbox) ?? mailbox.hooks
-  const text = configuration.replace(
-    /^hooks: .*\n/m,
-    `hooks:\n  enabled: true\n  token: ${hookToken}\n${hooks}`,
-  )
-  const folder = await createFolder(t, { 'reveille.yaml': text })
+  const site = await createSite(t, options.now ?? Date.UTC(2026, 0, 15, 12))
+  const { folder, soon, start: startWith, stop } = site
+  const mailbox = await createMailbox(t, { ...options, now: site.clock.now() })
+  const start = () => startWith(options.hooks?.(mailbox) ?? mailbox.hooks)
+  /** Returns the source once it is in that state. */
+  const fares = (state: SourceState['state']) => site.source('gmail', (each) => each.state === state)
   if (options.hasConsent !== false) await mailbox.consent(join(folder, 'data'))
-  const begin = () => install(t, {}, { folder, clock, ...options.install?.(mailbox) })
-  let gateway = await begin()
-
-  const second = async <Value>(ask: () => Promise<Value | undefined>) => {
-    const value = await ask()
-    if (value === undefined) await clock.advance(1000)
-    return value
-  }
-
-  /** Returns the source once it is in that state. Moves the clock on meanwhile, a second at a time. */
-  const fares = (state: SourceState['state']) =>
-    until(
-      () =>
-        second(async () => {
-          const { sources } = await gateway.read<{ sources: SourceState[] }>('/api/status')
-          return sources.find((each) => each.source === 'gmail' && each.state === state)
-        }),
-      `the source to be ${state}`,
-    )
+  await start()
   if (options.hasConsent !== false) await fares('working')
-
-  return {
-    ...mailbox,
-    folder,
-    clock,
-    /** The gateway that runs now. */
-    get gateway() {
-      return gateway
-    },
+  return Object.assign(site, mailbox, {
+    start,
+    fares,
     /** Stops the gateway and starts another one on the same data. */
     async restart() {
-      await gateway.gateway.close({ graceMs: 0 })
-      gateway = await begin()
+      await stop()
+      await start()
     },
-    /** Starts a gateway if there is none. */
-    async start() {
-      gateway = await begin()
-    },
-    stop: () => gateway.gateway.close({ graceMs: 0 }),
-    fares,
-    /** Returns the runs of mails once there are this many. Moves the clock on meanwhile, a second at a time. */
+    /** Returns the runs of mails once there are this many. */
     runs: (count: number) =>
-      until(
-        () =>
-          second(async () => {
-            const { items } = await gateway.read<Page<RunRecord>>('/api/runs?limit=500')
-            const runs = items.filter(({ sessionKey }) => sessionKey.startsWith('hook:gmail:'))
-            return runs.length >= count ? runs : undefined
-          }),
-        `${count} runs of ${google.account}`,
-      ),
+      soon(async () => {
+        const { items } = await site.gateway.read<Page<RunRecord>>('/api/runs?limit=500')
+        const runs = items.filter(({ sessionKey }) => sessionKey.startsWith('hook:gmail:'))
+        return runs.length >= count ? runs : undefined
+      }, `${count} runs of ${mailbox.google.account}`),
     /** Returns what the source has stored. */
     stored: async (name: 'cursor' | 'credentials'): Promise<Readonly<Record<string, unknown>>> =>
       JSON.parse(await readFile(join(sourceFolder(join(folder, 'data')), `${name}.json`), 'utf8')),
-  }
+  })
 }

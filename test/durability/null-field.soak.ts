@@ -1,3 +1,0 @@
-import { testNullField } from './null-field.ts'
-
-testNullField(200, 8)
