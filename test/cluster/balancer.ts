@@ -3,12 +3,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-export interface Balancer {
-  readonly url: string
-  close(): Promise<void>
-}
-
-export async function createBalancer(ports: readonly number[]): Promise<Balancer> {
+export async function createBalancer(ports: readonly number[]) {
   const open = new Set<Socket>()
   let last = 0
 

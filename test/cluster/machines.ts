@@ -22,16 +22,7 @@ export interface Machine extends GatewayProcess {
   readonly role: NodeRole
 }
 
-export interface Machines {
-  readonly database: EmbeddedServer
-  readonly nodes: readonly Machine[]
-  /** The address of the balancer. */
-  readonly url: string
-  /** Asks the first node that answers. */
-  read<Answer>(path: string): Promise<Answer>
-  readAll<Item extends { readonly id: string }>(list: string): Promise<readonly Item[]>
-  witnessed(): Promise<readonly WitnessLine[]>
-}
+export type Machines = Awaited<ReturnType<typeof startMachines>>
 
 export interface MachinesOptions {
   readonly roles: readonly NodeRole[]
@@ -51,7 +42,7 @@ export interface NodeArguments {
   readonly role: NodeRole
 }
 
-export async function startMachines(t: TestContext, options: MachinesOptions): Promise<Machines> {
+export async function startMachines(t: TestContext, options: MachinesOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'reveille-cluster-'))
   const stack = new AsyncDisposableStack()
   t.after(() => stack.disposeAsync())
@@ -85,9 +76,10 @@ export async function startMachines(t: TestContext, options: MachinesOptions): P
   return {
     database,
     nodes,
+    /** The address of the balancer. */
     url: balancer.url,
     ...readersOf(nodes),
-    async witnessed() {
+    async witnessed(): Promise<readonly WitnessLine[]> {
       const text = await readFile(witness, 'utf8')
       return text.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)))
     },
@@ -95,7 +87,7 @@ export async function startMachines(t: TestContext, options: MachinesOptions): P
 }
 
 /** Asks the first node that answers. */
-function readersOf(nodes: readonly Machine[]): Pick<Machines, 'read' | 'readAll'> {
+function readersOf(nodes: readonly Machine[]) {
   async function read<Answer>(path: string): Promise<Answer> {
     for (const { url } of nodes) {
       const headers = { authorization: `Bearer ${gatewayToken}` }
@@ -107,7 +99,7 @@ function readersOf(nodes: readonly Machine[]): Pick<Machines, 'read' | 'readAll'
   }
   return {
     read,
-    async readAll<Item>(list: string) {
+    async readAll<Item extends { readonly id: string }>(list: string): Promise<readonly Item[]> {
       const all: Item[] = []
       let cursor = ''
       do {

@@ -1,7 +1,6 @@
 /** Tests two and three nodes of one process on one database: who accepts, who performs, who leads, and what each of them shows. */
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { testPostgres } from '../../plugins/postgres/testing/index.ts'
 import type { GatewayStatus } from '../../runtime/api/index.ts'
@@ -124,14 +123,4 @@ test('a sign-in that ends at one node is refused by all, and no other sign-in is
   )
   assert.equal((await second.ask('/api/session', { method: 'DELETE', headers: one })).status, 200)
   for (const node of [first, second]) assert.deepEqual(await statuses(node), [401, 200])
-})
-
-test('two processes do not share a data folder', async (t) => {
-  const [node] = await startNodes(t, 'one')
-  assert.ok(node)
-  const env = { DATABASE: 'postgres://postgres@127.0.0.1:1/none' }
-  await assert.rejects(install(t, {}, { folder: node.folder, env }), {
-    code: 'LOCKED',
-    message: `another process uses the data folder ${join(node.folder, 'data')}: stop it first`,
-  })
 })

@@ -56,17 +56,6 @@ const mistakes: Record<string, [Record<string, string>, RegExp[]]> = {
     { 'reveille.yaml': 'gateway: { port: 0 }\nhoks: { enabled: true }\n' },
     [/^reveille\.yaml:2:1: error: .*hoks.*\[UNKNOWN_KEY\]$/, /hint: .*hooks/],
   ],
-  'a template that does not parse': [
-    {
-      'reveille.yaml': configuration,
-      'mappings/a.yaml': 'mappings:\n  - id: a\n    message: "{{#if x}} never closed"\n',
-    },
-    [/^mappings\/a\.yaml:3:\d+: error: /],
-  ],
-  'a value that a plugin does not take': [
-    { 'reveille.yaml': configuration.replace('terminal: {}', 'terminal: { colour: 1 }') },
-    [/^reveille\.yaml:4:\d+: error: .*channels\.terminal/],
-  ],
   'two mistakes in two files': [
     { 'reveille.yaml': 'gateway: { port: many }\n', 'mappings/b.yaml': 'mappings:\n  - mesage: x\n' },
     [/^reveille\.yaml:1:\d+: error: /, /^mappings\/b\.yaml:2:\d+: error: /],

@@ -5,14 +5,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { createFolder, gatewayToken, hookToken, until } from '../installation.ts'
-import { build, limit, runReveille, spawnReveille, startReveille } from './reveille-process.ts'
+import { bareConfiguration, build, limit, runReveille, startReveille } from './reveille-process.ts'
 
 before(build)
 
 /** Files are read a minute after a change, so an earlier reload was requested. */
-const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} } }
-hooks: { enabled: true, token: ${hookToken}, reload: { debounce: 60s } }
-`
+const configuration = bareConfiguration.replace(hookToken, `${hookToken}, reload: { debounce: 60s }`)
 const mapping = (text: string) =>
   `mappings:\n  - { id: bell, match: { path: bell }, action: wake, text: "${text}" }\n`
 
@@ -66,8 +64,7 @@ test('with `start --poll` an edit goes live', limit, async (t) => {
     'mappings/bell.yaml': mapping('one'),
   }
   const folder = await createFolder(t, files)
-  const gateway = await spawnReveille(t, ['start', '--poll'], { cwd: folder })
-  await gateway.line('gateway-listening')
+  const gateway = await startReveille(t, folder, {}, '--poll')
   await writeFile(join(folder, 'mappings/bell.yaml'), mapping('two'))
   await until(
     () =>

@@ -1,25 +1,14 @@
 /** Runs the command line as users do: in its own process, from the bundle, until the test ends. */
 
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { atEnd } from '../at-end.ts'
 import { bundledCommand } from '../bundle.ts'
-import type { LogLine } from '../installation.ts'
+import { gatewayToken, hookToken, type LogLine } from '../installation.ts'
 
-export interface ReveilleProcess {
-  stdout(): string
-  stderr(): string
-  /** Both streams as a terminal shows them, in the order in which they were read. */
-  both(): string
-  /** The log so far. */
-  lines(): LogLine[]
-  /** Resolves with the first line of an event. @throws Error if the process ends without it, or the time is over */
-  line(event: string): Promise<LogLine>
-  send(signal: NodeJS.Signals): void
-  /** Resolves when the process has ended and both streams are read. */
-  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
-}
+export type ReveilleProcess = Awaited<ReturnType<typeof spawnReveille>>
 
 export interface SpawnOptions {
   readonly cwd: string
@@ -41,7 +30,7 @@ export async function spawnReveille(
   t: TestContext,
   args: readonly string[],
   { cwd, env = {}, entry, user }: SpawnOptions,
-): Promise<ReveilleProcess> {
+) {
   const child = spawn(process.execPath, [entry ?? (await build()), ...args], {
     cwd,
     env: { ...withoutReveille(process.env), ...env },
@@ -58,7 +47,10 @@ export async function spawnReveille(
     both += chunk
   })
   let isOver = false
-  const ended = once(child, 'close').then(([code, signal]) => {
+  const ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> = once(
+    child,
+    'close',
+  ).then(([code, signal]) => {
     isOver = true
     return { code, signal }
   })
@@ -75,9 +67,12 @@ export async function spawnReveille(
   return {
     stdout: () => out,
     stderr: () => err,
+    /** Both streams as a terminal shows them, in the order in which they were read. */
     both: () => both,
+    /** The log so far. */
     lines,
-    async line(event) {
+    /** Resolves with the first line of an event. @throws Error if the process ends without it, or the time is over */
+    async line(event: string): Promise<LogLine> {
       const timeout = AbortSignal.timeout(timeoutMs)
       for (;;) {
         const found = lines().find((line) => line.event === event)
@@ -86,7 +81,8 @@ export async function spawnReveille(
         await Promise.race([once(child.stderr, 'data', { signal: timeout }), ended])
       }
     },
-    send: (signal) => void child.kill(signal),
+    send: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** Resolves when the process has ended and both streams are read. */
     ended,
   }
 }
@@ -98,11 +94,40 @@ export async function runReveille(t: TestContext, args: readonly string[], optio
   return { code, out: command.stdout(), err: command.stderr() }
 }
 
-/** Resolves with the gateway and its address once it accepts requests. */
-export async function startReveille(t: TestContext, cwd: string, options: Omit<SpawnOptions, 'cwd'> = {}) {
-  const gateway = await spawnReveille(t, ['start'], { cwd, ...options })
+/** Hooks and the admin API, on any port. */
+export const bareConfiguration = `gateway: { port: 0, auth: { token: ${gatewayToken} } }
+hooks: { enabled: true, token: ${hookToken} }
+`
+
+/** Resolves with the gateway and its address once it accepts requests. `more` follows `start`. */
+export async function startReveille(
+  t: TestContext,
+  cwd: string,
+  options: Omit<SpawnOptions, 'cwd'> = {},
+  ...more: readonly string[]
+) {
+  const gateway = await spawnReveille(t, ['start', ...more], { cwd, ...options })
   const { address } = await gateway.line('gateway-listening')
-  return { ...gateway, address: String(address) }
+  return {
+    ...gateway,
+    address: String(address),
+    async post(path: string, body: object, token = hookToken) {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const answer = await fetch(address + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> }
+    },
+    /** Returns an answer of the admin API. */
+    async read<Item>(path: string): Promise<Item> {
+      const answer = await fetch(address + path, { headers: { authorization: `Bearer ${gatewayToken}` } })
+      assert.equal(answer.status, 200, path)
+      return (await answer.json()) as Item
+    },
+    /** Ends it in order. */
+    async stop(signal: NodeJS.Signals = 'SIGTERM') {
+      gateway.send(signal)
+      assert.deepEqual(await gateway.ended, { code: 0, signal: null }, gateway.stderr())
+    },
+  }
 }
 
 /** The developer's machine may have settings of its own gateway. */

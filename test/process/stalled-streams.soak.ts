@@ -1,4 +1,4 @@
-/** Prints the answers of each second while nothing reads the log, over more log than its queue holds. */
+/** Loads a gateway while nothing reads its log, with more log than its queue holds. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
@@ -21,15 +21,10 @@ for (const [what, stderr, format, skip] of [
     skip,
   }, async (t) => {
     const gateway = await startStalled(t, { stderr }, format)
-    const report = await loadStalled(t, gateway, { posts, looks: 2000 })
-    const { acknowledged, broken, answersMs, droppedLines, residentMb, stopMs } = report
-    const sorted = answersMs.toSorted((one, other) => one - other).map(Math.round)
+    const { droppedLines, longestMs } = await loadStalled(t, gateway, { posts, looks: 2000 })
     t.diagnostic(
-      `${acknowledged} acknowledged, ${broken} unanswered, ${droppedLines} log lines dropped; /healthz each second: ` +
-        `${sorted.length} answers, median ${sorted[Math.floor(sorted.length / 2)]} ms, longest ${sorted.at(-1)} ms; ` +
-        `resident ${residentMb[0]} to ${Math.max(...residentMb)} MB; end after ${Math.round(stopMs)} ms`,
+      `${droppedLines} log lines dropped; the longest answer of /healthz took ${Math.round(longestMs)} ms`,
     )
-    assert.equal(broken, 0)
     if (posts >= enough[format]) assert.ok(droppedLines > 0, 'the queue is bounded')
   })
 }

@@ -8,14 +8,12 @@ import { fileURLToPath } from 'node:url'
 import type { RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
 import { createSender } from '../durability/sender.ts'
-import { createFolder, gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
+import { createFolder, hookToken, rehearsalPlugin, until } from '../installation.ts'
 import { startsFile } from '../rehearsal-plugin/runners.ts'
 import { readLines } from '../text-file.ts'
-import { build, limit, startReveille } from './reveille-process.ts'
+import { bareConfiguration, build, limit, startReveille } from './reveille-process.ts'
 
-const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} } }
-hooks: { enabled: true, token: ${hookToken} }
-plugins: ["${rehearsalPlugin}"]
+const configuration = `${bareConfiguration}plugins: ["${rehearsalPlugin}"]
 channels: { board: { folder: "{folder}", defaultTo: team } }
 agents:
   defaults: { runner: patient }
@@ -26,20 +24,12 @@ before(build)
 
 const openFolder = (t: TestContext) => createFolder(t, { 'reveille.yaml': configuration })
 
-async function read<Item>(address: string, path: string): Promise<Item> {
-  const answer = await fetch(address + path, { headers: { authorization: `Bearer ${gatewayToken}` } })
-  assert.equal(answer.status, 200, path)
-  return (await answer.json()) as Item
-}
+type Started = Awaited<ReturnType<typeof startReveille>>
 
 /** Posts one run and waits until its turn has begun. */
-async function postRun(folder: string, address: string, sessionKey: string): Promise<string> {
-  const answer = await fetch(`${address}/hooks/agent`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${hookToken}` },
-    body: JSON.stringify({ message: 'go', channel: 'board', wakeMode: 'next-heartbeat', sessionKey }),
-  })
-  const { runId } = (await answer.json()) as { runId: string }
+async function postRun(folder: string, { post }: Started, sessionKey: string): Promise<string> {
+  const message = { message: 'go', channel: 'board', wakeMode: 'next-heartbeat', sessionKey }
+  const runId = String((await post('/hooks/agent', message)).body['runId'])
   await until(
     async () => (await readLines(folder, startsFile)).includes(`${runId} ${sessionKey}`) || undefined,
     'the turn',
@@ -54,7 +44,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     async (t) => {
       const folder = await openFolder(t)
       const gateway = await startReveille(t, folder)
-      const runId = await postRun(folder, gateway.address, 'hook:slow')
+      const runId = await postRun(folder, gateway, 'hook:slow')
 
       let count = 0
       const next = () => ({ path: '/hooks/wake', body: { text: `${++count}`, mode: 'next-heartbeat' } })
@@ -72,13 +62,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       assert.deepEqual(sender.unexpected, [], 'every answer was a 2xx or a 503')
 
       const after = await startReveille(t, folder)
-      const run = await read<RunRecord>(after.address, `/api/runs/${runId}`)
+      const run = await after.read<RunRecord>(`/api/runs/${runId}`)
       assert.deepEqual([run.state, run.reply, run.attempts.length], ['succeeded', 'done', 1])
       // The last requests had the least time to reach the disk.
       for (const { requestId, eventId } of sender.acknowledged.slice(-200)) {
-        const { outcome } = await read<{ outcome: string }>(after.address, `/api/requests/${requestId}`)
+        const { outcome } = await after.read<{ outcome: string }>(`/api/requests/${requestId}`)
         assert.equal(outcome, 'accepted')
-        await read(after.address, `/api/events/${eventId}`)
+        await after.read(`/api/events/${eventId}`)
       }
       assert.ok(sender.acknowledged.length > 0)
     },
@@ -93,8 +83,8 @@ test(
     const entry = fileURLToPath(new URL('./short-grace-gateway.ts', import.meta.url))
     const hasty = await startReveille(t, folder, { entry })
     const [quick, slow] = [
-      await postRun(folder, hasty.address, 'hook:quick'),
-      await postRun(folder, hasty.address, 'hook:slow'),
+      await postRun(folder, hasty, 'hook:quick'),
+      await postRun(folder, hasty, 'hook:slow'),
     ]
     await writeFile(join(folder, 'go'), 'hook:quick\n')
     hasty.send('SIGTERM')
@@ -104,7 +94,7 @@ test(
     await writeFile(join(folder, 'go'), '*')
     const after = await startReveille(t, folder)
     const run = await until(async () => {
-      const run = await read<RunRecord>(after.address, `/api/runs/${slow}`)
+      const run = await after.read<RunRecord>(`/api/runs/${slow}`)
       return run.stage === 'delivered' ? run : undefined
     }, 'the end of the run')
     assert.deepEqual([run.state, run.reply], ['succeeded', 'done'])
@@ -115,7 +105,7 @@ test(
         ['succeeded', undefined],
       ],
     )
-    const first = await read<RunRecord>(after.address, `/api/runs/${quick}`)
+    const first = await after.read<RunRecord>(`/api/runs/${quick}`)
     assert.deepEqual([first.state, first.attempts.length], ['succeeded', 1])
     const asked = (await readLines(folder, startsFile)).map((line) => line.split(' ')[0])
     assert.deepEqual(asked, [quick, slow, slow])

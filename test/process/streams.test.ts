@@ -2,31 +2,23 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { createFolder, gatewayToken, hookToken } from '../installation.ts'
-import { build, limit, startReveille } from './reveille-process.ts'
+import { createFolder } from '../installation.ts'
+import { bareConfiguration, build, limit, startReveille } from './reveille-process.ts'
 
 before(build)
 
-const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} } }
-hooks: { enabled: true, token: ${hookToken} }
-channels: { terminal: {} }
+const configuration = `${bareConfiguration}channels: { terminal: {} }
 agents: { route: { channel: terminal, to: stdout } }
 `
 
 test('without a terminal the log is JSON, and standard output has replies alone', limit, async (t) => {
   const folder = await createFolder(t, { 'reveille.yaml': configuration })
   const gateway = await startReveille(t, folder)
-  const post = (path: string, body: object, token = hookToken) =>
-    fetch(gateway.address + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: JSON.stringify(body),
-    })
+  const { post } = gateway
   assert.equal((await post('/hooks/wake', { text: 'The doorbell\nrang', mode: 'now' })).status, 200)
   assert.equal((await post('/hooks/wake', { text: 'An unauthenticated client' }, 'wrong')).status, 401)
   await gateway.line('delivery-delivered')
-  gateway.send('SIGTERM')
-  assert.equal((await gateway.ended).code, 0)
+  await gateway.stop()
 
   assert.match(gateway.stdout(), /^╭ reply [0-9a-f]{6}\n│ The doorbell rang\n╰\n$/)
   const written = gateway.stderr()

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
-import { createFolder, gatewayToken, hookToken } from '../installation.ts'
-import { build, limit, runReveille, startReveille } from './reveille-process.ts'
+import { createFolder } from '../installation.ts'
+import { bareConfiguration, build, limit, runReveille, startReveille } from './reveille-process.ts'
 
 before(build)
 
@@ -16,9 +16,7 @@ globalThis.setTimeout = (run, ms, ...rest) => setTimeout(run, ms === 30_000 ? 30
 const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(impatient)}` }
 
 const files = (code: string) => ({
-  'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { format: json } }
-hooks: { enabled: true, token: ${hookToken} }
-plugins: [./radio]
+  'reveille.yaml': `${bareConfiguration}plugins: [./radio]
 agents: { defaults: { runner: dj } }
 `,
   'radio/package.json': JSON.stringify({
@@ -73,12 +71,7 @@ for (const { name, code, says } of stuck.slice(0, 1))
     const refused = await reload()
     assert.equal(refused.code, 1)
     assert.match(refused.out + refused.err, new RegExp(says))
-    const posted = await fetch(`${gateway.address}/hooks/agent`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${hookToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ message: 'hello' }),
-    })
-    assert.equal(posted.status, 202)
+    assert.equal((await gateway.post('/hooks/agent', { message: 'hello' })).status, 202)
     await writeFile(join(cwd, 'radio/index.js'), good.replace('on air', 'on air again'))
     const again = await reload()
     assert.equal(again.code, 0, again.out + again.err)

@@ -30,13 +30,9 @@ test(
   async (t) => {
     const folder = await createFolder(t, { 'reveille.yaml': configuration, 'transforms/stuck.mjs': module })
     const gateway = await startReveille(t, folder)
-    const post = async (body: object) => {
-      const answer = await fetch(`${gateway.address}/hooks/build`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${hookToken}` },
-        body: JSON.stringify(body),
-      })
-      return [answer.status, ((await answer.json()) as { code?: string }).code]
+    const post = async (given: object) => {
+      const { status, body } = await gateway.post('/hooks/build', given)
+      return [status, body['code']]
     }
     assert.deepEqual(await post({ stuck: true }), [500, 'TRANSFORM_TIMEOUT'])
     const { module: abandoned, level } = await gateway.line('worker-abandoned')

@@ -4,15 +4,18 @@ import assert from 'node:assert/strict'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
-import { createFolder, gatewayToken, hookToken, until } from '../installation.ts'
+import { createFolder, hookToken, until } from '../installation.ts'
 import { readLines } from '../text-file.ts'
-import { build, limit, runReveille, spawnReveille } from './reveille-process.ts'
+import {
+  bareConfiguration,
+  build,
+  limit,
+  runReveille,
+  spawnReveille,
+  startReveille,
+} from './reveille-process.ts'
 
 const posix = { ...limit, skip: process.platform === 'win32' && 'it needs a shell script' }
-
-const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} } }
-hooks: { enabled: true, token: ${hookToken} }
-`
 
 /** Counts its starts, and has another address each time, as quick tunnels do. */
 const script = `#!/bin/sh
@@ -28,7 +31,7 @@ exec sleep 600
 before(build)
 
 async function openFolder(t: TestContext) {
-  const folder = await createFolder(t, { 'reveille.yaml': configuration })
+  const folder = await createFolder(t, { 'reveille.yaml': bareConfiguration })
   await mkdir(join(folder, 'bin'))
   const file = join(folder, 'bin', 'cloudflared')
   await writeFile(file, script)
@@ -54,15 +57,9 @@ test(
   posix,
   async (t) => {
     const { folder, env } = await openFolder(t)
-    const gateway = await spawnReveille(t, ['start', '--tunnel', '--init'], { cwd: folder, env })
-    const { address } = await gateway.line('gateway-listening')
+    const gateway = await startReveille(t, folder, { env }, '--tunnel', '--init')
     const { address: target } = await gateway.line('tunnel-listening')
-    const publicUrl = async () => {
-      const answer = await fetch(`${address}/api/status`, {
-        headers: { authorization: `Bearer ${gatewayToken}` },
-      })
-      return ((await answer.json()) as { publicUrl: string | null }).publicUrl
-    }
+    const publicUrl = async () => (await gateway.read<{ publicUrl: string | null }>('/api/status')).publicUrl
     assert.equal((await gateway.line('tunnel-open'))['address'], 'https://calm-lamp-1.trycloudflare.com')
     assert.equal(await publicUrl(), 'https://calm-lamp-1.trycloudflare.com')
     await until(
@@ -89,8 +86,7 @@ test(
     )
 
     const pid = await newestPid(folder)
-    gateway.send('SIGTERM')
-    assert.equal((await gateway.ended).code, 0)
+    await gateway.stop()
     assert.equal(isAlive(pid), false)
   },
 )
@@ -110,7 +106,7 @@ test(
   'without cloudflared the start says how to install it; another tunnel has a port of its own',
   limit,
   async (t) => {
-    const folder = await createFolder(t, { 'reveille.yaml': configuration })
+    const folder = await createFolder(t, { 'reveille.yaml': bareConfiguration })
     const env = { PATH: join(folder, 'nothing') }
     const refused = await runReveille(t, ['start', '--tunnel'], { cwd: folder, env })
     assert.equal(refused.code, 1)
@@ -119,10 +115,9 @@ test(
       /cloudflared, which is in no folder of PATH[\s\S]*brew install cloudflared[\s\S]*--tunnel-port 8788/,
     )
 
-    const gateway = await spawnReveille(t, ['start', '--tunnel-port', '0'], { cwd: folder, env })
+    const gateway = await startReveille(t, folder, { env }, '--tunnel-port', '0')
     const { address } = await gateway.line('tunnel-listening')
     assert.equal((await fetch(`${address}/healthz`)).status, 404)
-    gateway.send('SIGTERM')
-    assert.equal((await gateway.ended).code, 0)
+    await gateway.stop()
   },
 )

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
@@ -14,6 +13,7 @@ import {
   until,
 } from '../installation.ts'
 import { goFile, startsFile } from '../rehearsal-plugin/runners.ts'
+import { readLines } from '../text-file.ts'
 
 const limit = { timeout: 15_000 }
 
@@ -67,87 +67,139 @@ async function open(t: TestContext, sections: Sections = {}) {
 const wake = { text: 'hi', mode: 'next-heartbeat' }
 const statusOf = async ({ post }: Installation, path: string, token = hookToken) =>
   (await post(path, wake, { authorization: `Bearer ${token}` })).status
-
-test('hooks.path moves at once', limit, async (t) => {
-  const installed = await open(t)
-  assert.equal(await statusOf(installed, '/hooks/wake'), 200)
-  await installed.edit({ hooks: `enabled: true, token: ${hookToken}, path: /in/here` })
-  assert.equal(await statusOf(installed, '/in/here/wake'), 200)
-  assert.equal(await statusOf(installed, '/hooks/wake'), 404)
+const bothTokens = async (installed: Installation) => [
+  await statusOf(installed, '/hooks/wake'),
+  await statusOf(installed, '/hooks/wake', 'rotated-hook-token'),
+]
+const run = { message: 'hi', wakeMode: 'next-heartbeat', deliver: false }
+const patient = (concurrency: number) =>
+  `defaults: { runner: patient, concurrency: ${concurrency} }, runners: { patient: { kind: patient, folder: "{folder}" } }`
+const backlog = (limit: number): Sections => ({
+  gateway: `port: 0, limits: { backlog: ${limit} }`,
+  agents: patient(1),
 })
 
-test('hooks, and tokens in addresses, can be turned off and on', limit, async (t) => {
-  const installed = await open(t)
-  const statuses = async () => {
-    const inAddress = await installed.post(`/hooks/wake?token=${hookToken}`, wake, { authorization: '' })
-    return [await statusOf(installed, '/hooks/wake'), inAddress.status]
-  }
-  assert.deepEqual(await statuses(), [200, 200])
-  await installed.edit({ hooks: `enabled: true, token: ${hookToken}, allowQueryToken: false` })
-  assert.deepEqual(await statuses(), [200, 401])
-  await installed.edit({ hooks: `enabled: false, token: ${hookToken}` })
-  assert.deepEqual(await statuses(), [404, 404])
-  await installed.edit({})
-  assert.deepEqual(await statuses(), [200, 200])
-})
-
-test(
-  'history.maxBodyBytes bounds the bodies that are kept, those of accepted requests too, and changes at once',
-  limit,
-  async (t) => {
-    const installed = await open(t, { history: 'bodies: all, maxBodyBytes: 2KiB' })
-    const kept = async () => {
-      const { items } = await installed.read<{ items: readonly { id: string }[] }>('/api/requests')
+/** What is tried before the first edit and after each, and what it gives each time. */
+const hot: readonly {
+  readonly name: string
+  readonly first?: Sections
+  readonly ask: (installed: Installation) => Promise<unknown>
+  readonly before: unknown
+  readonly edits: readonly (readonly [Sections, unknown])[]
+}[] = [
+  {
+    name: 'hooks.path moves at once',
+    ask: async (installed) => [
+      await statusOf(installed, '/hooks/wake'),
+      await statusOf(installed, '/in/here/wake'),
+    ],
+    before: [200, 404],
+    edits: [[{ hooks: `enabled: true, token: ${hookToken}, path: /in/here` }, [404, 200]]],
+  },
+  {
+    name: 'hooks, and tokens in addresses, can be turned off and on',
+    async ask(installed) {
+      const inAddress = await installed.post(`/hooks/wake?token=${hookToken}`, wake, { authorization: '' })
+      return [await statusOf(installed, '/hooks/wake'), inAddress.status]
+    },
+    before: [200, 200],
+    edits: [
+      [{ hooks: `enabled: true, token: ${hookToken}, allowQueryToken: false` }, [200, 401]],
+      [{ hooks: `enabled: false, token: ${hookToken}` }, [404, 404]],
+      [{}, [200, 200]],
+    ],
+  },
+  {
+    name: 'history.maxBodyBytes bounds the bodies that are kept, those of accepted requests too, and changes at once',
+    first: { history: 'bodies: all, maxBodyBytes: 2KiB' },
+    async ask({ post, read }) {
+      await post('/hooks/wake', { ...wake, text: 'x'.repeat(1_000) })
+      const { items } = await read<{ items: readonly { id: string }[] }>('/api/requests')
       const records = await Promise.all(
-        items.map(({ id }) => installed.read<{ bodyKept: boolean }>(`/api/requests/${id}`)),
+        items.map(({ id }) => read<{ bodyKept: boolean }>(`/api/requests/${id}`)),
       )
       return records.map(({ bodyKept }) => bodyKept)
-    }
-    const send = () => installed.post('/hooks/wake', { ...wake, text: 'x'.repeat(1_000) })
-    assert.equal((await send()).status, 200)
-    await send()
-    assert.deepEqual(await kept(), [true, false])
-    await installed.edit({ history: 'bodies: all, maxBodyBytes: 10MiB' })
-    await send()
-    assert.deepEqual(await kept(), [true, true, false])
+    },
+    before: [true],
+    edits: [
+      [{ history: 'bodies: all, maxBodyBytes: 2047B' }, [true, false]],
+      [{ history: 'bodies: all, maxBodyBytes: 10MiB' }, [true, true, false]],
+    ],
   },
-)
+  {
+    name: 'tokens rotate without a gap, because both are good while the list has both',
+    ask: bothTokens,
+    before: [200, 401],
+    edits: [
+      [{ hooks: `enabled: true, token: [${hookToken}, rotated-hook-token]` }, [200, 200]],
+      [{ hooks: 'enabled: true, token: rotated-hook-token' }, [401, 200]],
+    ],
+  },
+  {
+    name: 'the gateway token changes at once',
+    ask: ({ ask }) =>
+      Promise.all(
+        [gatewayToken, 'rotated-gateway-token'].map(async (token) => {
+          const headers = { authorization: `Bearer ${token}` }
+          return (await ask('/api/runs', { headers })).status
+        }),
+      ),
+    before: [200, 401],
+    edits: [[{ adminToken: 'rotated-gateway-token' }, [401, 200]]],
+  },
+  {
+    name: 'level and format of the log apply to the lines after the change',
+    async ask({ post, lines, log }) {
+      await post('/hooks/wake', wake)
+      const readable = log().match(/\n\d\d:\d\d:\d\d {2}accepted {4}\/wake/g) ?? []
+      return [lines('request-accepted').length, readable.length]
+    },
+    before: [1, 0],
+    edits: [
+      [{ log: 'level: error, format: json' }, [1, 0]],
+      [{ log: 'level: debug, format: pretty' }, [1, 1]],
+      // Without a terminal it is JSON.
+      [{ log: 'level: info' }, [2, 1]],
+    ],
+  },
+  {
+    name: 'gateway.limits.backlog accepts and refuses at once',
+    first: { agents: patient(1) },
+    async ask({ post }) {
+      const answers = [await post('/hooks/agent', run), await post('/hooks/agent', run)]
+      return answers.map(({ status, body }) => body['code'] ?? status)
+    },
+    before: [202, 202],
+    edits: [
+      [backlog(2), ['BACKLOG', 'BACKLOG']],
+      [backlog(3), [202, 'BACKLOG']],
+    ],
+  },
+  {
+    name: 'gateway.trustedProxies decides the client address from the next request on',
+    async ask({ post, line }) {
+      const { body } = await post('/hooks/wake', wake, { 'x-forwarded-for': '203.0.113.7' })
+      return (await line('request-accepted', ({ requestId }) => requestId === body['requestId']))['client']
+    },
+    before: '127.0.0.1',
+    edits: [
+      [{ gateway: 'port: 0, trustedProxies: [loopback]' }, '203.0.113.7'],
+      [{ gateway: 'port: 0, trustedProxies: [10.0.0.0/8]' }, '127.0.0.1'],
+    ],
+  },
+]
 
-test('tokens rotate without a gap, because both are good while the list has both', limit, async (t) => {
-  const installed = await open(t)
-  const statuses = async () => [
-    await statusOf(installed, '/hooks/wake', hookToken),
-    await statusOf(installed, '/hooks/wake', 'rotated-hook-token'),
-  ]
-  assert.deepEqual(await statuses(), [200, 401])
-  await installed.edit({ hooks: `enabled: true, token: [${hookToken}, rotated-hook-token]` })
-  assert.deepEqual(await statuses(), [200, 200])
-  await installed.edit({ hooks: 'enabled: true, token: rotated-hook-token' })
-  assert.deepEqual(await statuses(), [401, 200])
-})
-
-test('the gateway token changes at once', limit, async (t) => {
-  const { ask, edit } = await open(t)
-  const as = async (token: string) =>
-    (await ask('/api/runs', { headers: { authorization: `Bearer ${token}` } })).status
-  assert.deepEqual([await as(gatewayToken), await as('rotated-gateway-token')], [200, 401])
-  await edit({ adminToken: 'rotated-gateway-token' })
-  assert.deepEqual([await as(gatewayToken), await as('rotated-gateway-token')], [401, 200])
-})
-
-test('the log level applies to the lines after the change', limit, async (t) => {
-  const installed = await open(t)
-  const { edit, lines } = installed
-  const accepted = async () => {
-    await installed.post('/hooks/wake', wake)
-    return lines('request-accepted').length
-  }
-  assert.equal(await accepted(), 1)
-  await edit({ log: 'level: error, format: json' })
-  assert.equal(await accepted(), 1)
-  await edit({ log: 'level: info, format: json' })
-  assert.equal(await accepted(), 2)
-})
+for (const { name, first, ask, before, edits } of hot)
+  test(name, limit, async (t) => {
+    const installed = await open(t, first)
+    assert.deepEqual(await ask(installed), before)
+    for (const [sections, expected] of edits) {
+      await installed.edit(sections)
+      assert.deepEqual(await ask(installed), expected, JSON.stringify(sections))
+    }
+    assert.deepEqual(installed.lines('restart-required'), [])
+    assert.doesNotMatch(installed.log(), /restart/)
+  })
 
 test('agents.route sends the replies after the change elsewhere', limit, async (t) => {
   const installed = await open(t)
@@ -181,39 +233,11 @@ test('a channel that is configured while the gateway runs delivers at once', lim
   assert.deepEqual(await installed.board(), [{ to: 'team', text: reply }])
 })
 
-test('the log format applies to the lines after the change', limit, async (t) => {
-  const installed = await open(t)
-  const { edit, lines, log } = installed
-  await installed.post('/hooks/wake', wake)
-  await edit({ log: 'level: debug, format: pretty' })
-  await installed.post('/hooks/wake', wake)
-  assert.equal(lines('request-accepted').length, 1)
-  assert.match(log(), /\n\d\d:\d\d:\d\d {2}accepted {4}\/wake/)
-  await edit({ log: 'level: debug' })
-  await installed.post('/hooks/wake', wake)
-  assert.equal(lines('request-accepted').length, 2, 'no terminal')
-  assert.doesNotMatch(log(), /restart/)
-})
-
-/** A runner that waits for the test. */
-const patient = (concurrency: number) =>
-  `defaults: { runner: patient, concurrency: ${concurrency} }, runners: { patient: { kind: patient, folder: "{folder}" } }`
-const run = { message: 'hi', wakeMode: 'next-heartbeat', deliver: false }
-
-async function openPatient(t: TestContext) {
-  const installed = await open(t, { agents: patient(1) })
-  const started = async () =>
-    (await readFile(join(installed.folder, startsFile), 'utf8').catch(() => '')).split('\n').length - 1
-  return {
-    ...installed,
-    started,
-    untilStarted: (count: number) =>
-      until(async () => ((await started()) >= count ? true : undefined), `${count} turns under way`),
-  }
-}
-
 test('agents.defaults.concurrency starts more turns, or waits until running ones end', limit, async (t) => {
-  const { post, ended, edit, write, started, untilStarted, lines } = await openPatient(t)
+  const { post, ended, edit, write, folder, lines } = await open(t, { agents: patient(1) })
+  const started = async () => (await readLines(folder, startsFile)).length
+  const untilStarted = (count: number) =>
+    until(async () => (await started()) >= count || undefined, `${count} turns under way`)
   const ids = []
   for (let count = 0; count < 4; count++) ids.push((await post('/hooks/agent', run)).body['runId'])
   await untilStarted(1)
@@ -223,23 +247,6 @@ test('agents.defaults.concurrency starts more turns, or waits until running ones
   assert.equal(await started(), 3)
   await write(goFile, '*\n')
   for (const id of ids) await ended(id)
-  assert.deepEqual(lines('restart-required'), [])
-})
-
-test('gateway.limits.backlog accepts and refuses at once', limit, async (t) => {
-  const { post, edit, lines } = await openPatient(t)
-  const backlog = (limit: number) =>
-    edit({ gateway: `port: 0, limits: { backlog: ${limit} }`, agents: patient(1) })
-  const statusAndCode = async () => {
-    const { status, body } = await post('/hooks/agent', run)
-    return [status, body['code']]
-  }
-  assert.deepEqual(await statusAndCode(), [202, undefined])
-  await backlog(1)
-  assert.deepEqual(await statusAndCode(), [503, 'BACKLOG'])
-  await backlog(2)
-  assert.deepEqual(await statusAndCode(), [202, undefined])
-  assert.deepEqual(await statusAndCode(), [503, 'BACKLOG'])
   assert.deepEqual(lines('restart-required'), [])
 })
 
@@ -257,20 +264,6 @@ test('a shorter history.keep takes effect at once', limit, async (t) => {
   await becomes(200)
   await edit({ hooks, history: 'keep: 1ms' })
   await becomes(404)
-  assert.deepEqual(lines('restart-required'), [])
-})
-
-test('gateway.trustedProxies decides the client address from the next request on', limit, async (t) => {
-  const { post, line, edit, lines } = await open(t)
-  const client = async () => {
-    const { body } = await post('/hooks/wake', wake, { 'x-forwarded-for': '203.0.113.7' })
-    return (await line('request-accepted', ({ requestId }) => requestId === body['requestId']))['client']
-  }
-  assert.equal(await client(), '127.0.0.1')
-  await edit({ gateway: 'port: 0, trustedProxies: [loopback]' })
-  assert.equal(await client(), '203.0.113.7')
-  await edit({ gateway: 'port: 0, trustedProxies: [10.0.0.0/8]' })
-  assert.equal(await client(), '127.0.0.1')
   assert.deepEqual(lines('restart-required'), [])
 })
 
