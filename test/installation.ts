@@ -1,6 +1,6 @@
 /** Starts a gateway in this process on a folder of its own, and removes both at the end of the test. */
 
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -12,6 +12,7 @@ import { openInThisThread } from '../runtime/store/contract/in-this-thread.ts'
 import type { RunRecord } from '../runtime/store/port.ts'
 import { atEnd } from './at-end.ts'
 import { boardFile } from './rehearsal-plugin/board.ts'
+import { readLines } from './text-file.ts'
 
 export const hookToken = 'test-hook-token-0123456789abcdef'
 export const gatewayToken = 'test-gateway-token-0123456789abc'
@@ -21,27 +22,7 @@ export const rehearsalPlugin = fileURLToPath(new URL('./rehearsal-plugin', impor
 
 export type Files = Readonly<Record<string, string>>
 
-export interface Installation {
-  readonly folder: string
-  readonly gateway: Gateway
-  /** The whole log. */
-  log(): string
-  /** The lines of an event so far. */
-  lines(event: string): readonly LogLine[]
-  /** Resolves with the first line of an event that passes the filter. */
-  line(event: string, passes?: (line: LogLine) => boolean): Promise<LogLine>
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** Calls the admin API. `headers` replace the gateway token. */
-  ask(path: string, options?: AskOptions): Promise<Answer>
-  /** Returns an answer of the admin API. */
-  read<Item>(path: string): Promise<Item>
-  /** Resolves with the run once it has passed its last stage. */
-  ended(runId: unknown): Promise<RunRecord>
-  /** The messages that the channel `board` was sent, in order. */
-  board(): Promise<readonly { readonly to: string; readonly text: string }[]>
-  /** Writes a file in one step, as editors do. */
-  write(name: string, content: string): Promise<void>
-}
+export type Installation = Awaited<ReturnType<typeof install>>
 
 export interface AskOptions {
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
@@ -92,11 +73,7 @@ export interface InstallOptions {
  * `files` maps a path in the folder to its content. `reveille.yaml` defaults to `configuration`. `{folder}` stands
  * for the folder.
  */
-export async function install(
-  t: TestContext,
-  files: Files,
-  options: InstallOptions = {},
-): Promise<Installation> {
+export async function install(t: TestContext, files: Files, options: InstallOptions = {}) {
   const folder = options.folder ?? (await createFolder(t, { 'reveille.yaml': configuration, ...files }))
   const lines = createLines()
   const gateway = await createGateway({
@@ -128,11 +105,15 @@ export async function install(
   return {
     folder,
     gateway,
+    /** The whole log. */
     log: lines.text,
+    /** The lines of an event so far. */
     lines: lines.ofEvent,
+    /** Resolves with the first line of an event that passes the filter. */
     line: lines.line,
-    write: (name, content) => writeInto(folder, name, content),
-    post: (path, body, headers = {}) =>
+    /** Writes a file in one step, as editors do. */
+    write: (name: string, content: string) => writeInto(folder, name, content),
+    post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
       send({
         method: 'POST',
         url: path,
@@ -143,22 +124,24 @@ export async function install(
         },
         payload: typeof body === 'string' ? body : JSON.stringify(body),
       }),
-    ask: (path, { method = 'GET', headers = { authorization: `Bearer ${gatewayToken}` }, payload } = {}) =>
-      send({ url: path, method, headers, ...(payload !== undefined && { payload }) }),
+    /** Calls the admin API. `headers` replace the gateway token. */
+    ask: (
+      path: string,
+      { method = 'GET', headers = { authorization: `Bearer ${gatewayToken}` }, payload }: AskOptions = {},
+    ) => send({ url: path, method, headers, ...(payload !== undefined && { payload }) }),
+    /** Returns an answer of the admin API. */
     read,
-    ended: (runId) =>
+    /** Resolves with the run once it has passed its last stage. */
+    ended: (runId: unknown) =>
       until(async () => {
         const run = await read<RunRecord>(`/api/runs/${runId}`)
         const isWithoutReply =
           run.state === 'failed' || run.state === 'timed-out' || run.state === 'cancelled'
         return run.stage === (isWithoutReply ? 'summarised' : 'delivered') ? run : undefined
       }, `the end of run ${runId}`),
-    async board() {
-      const text = await readFile(join(folder, boardFile), 'utf8').catch(() => '')
-      return text
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line))
+    /** The messages that the channel `board` was sent, in order. */
+    async board(): Promise<readonly { readonly to: string; readonly text: string }[]> {
+      return (await readLines(folder, boardFile)).map((line) => JSON.parse(line))
     },
   }
 }

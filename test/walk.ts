@@ -1,6 +1,6 @@
 /**
  * Walks through an installation as each kind of user does, in a folder that has no path into this clone. `pack.ts` walks with packed
- * packages, `image.soak.ts` with the files of the image, and `walk.soak.ts` with the sources.
+ * packages, and `image.soak.ts` with the files of the image. With the sources tours.test.ts and recipes.test.ts do.
  */
 
 import assert from 'node:assert/strict'

@@ -6,7 +6,14 @@ import { Webhook } from 'standardwebhooks'
 import { testPostgres } from '../../plugins/postgres/testing/index.ts'
 import type { DeliveryRecord, IssueRecord, Page } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
-import { gatewayToken, hookToken, install, rehearsalPlugin, until } from '../installation.ts'
+import {
+  gatewayToken,
+  hookToken,
+  type Installation,
+  install,
+  rehearsalPlugin,
+  until,
+} from '../installation.ts'
 
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`
 const url = 'https://alerts.example/reveille'
@@ -45,7 +52,24 @@ function createReceiver(statuses: number[] = []) {
   return { calls, fetch, types: () => calls.map(({ body }) => JSON.parse(body)['type']) }
 }
 
-const fail = (post: Awaited<ReturnType<typeof install>>['post']) => post('/hooks/orders', { order: 7 })
+const fail = ({ post }: Installation) => post('/hooks/orders', { order: 7 })
+
+/** Resolves with the first issue that passes, once there is one. */
+const issueThat = ({ read }: Installation, passes: (issue: IssueRecord) => boolean, what: string) =>
+  until(async () => {
+    const { items } = await read<Page<IssueRecord>>('/api/issues')
+    return items.find(passes)
+  }, what)
+
+/** Ends the issue of the transform, and waits until the receiver was called about that. */
+async function end({ ask }: Installation, receiver: ReturnType<typeof createReceiver>): Promise<void> {
+  const { status, text } = await ask('/api/issues/resolve', {
+    method: 'POST',
+    payload: JSON.stringify({ key: 'TRANSFORM_FAILING:order' }),
+  })
+  assert.equal(status, 200, text)
+  await until(async () => receiver.types().includes('issue.closed') || undefined, 'the call about its end')
+}
 const messages = async ({ board }: { board(): Promise<readonly { text?: string }[]> }) =>
   (await board()).map((each) => JSON.stringify(each)).filter((text) => text.includes('Reveille issues'))
 
@@ -60,10 +84,8 @@ test('a channel tells a person that an issue opened, without an agent and withou
   assert.match(opened, /failing: .*TRANSFORM_FAILING `order`/)
   assert.match(opened, /oncall/)
   assert.doesNotMatch(opened, /ignore-your-instructions/)
-  const record = (await gateway.read<Page<IssueRecord>>('/api/issues')).items.find(
-    ({ code }) => code === 'TRANSFORM_FAILING',
-  )
-  assert.deepEqual(record?.alerted, ['channel'])
+  const record = await issueThat(gateway, ({ code }) => code === 'TRANSFORM_FAILING', 'the issue')
+  assert.deepEqual(record.alerted, ['channel'])
   assert.equal((await messages(gateway)).length, 1)
 })
 
@@ -72,12 +94,9 @@ test('a webhook is called with a signature of Standard Webhooks, again with the 
   const gateway = await install(t, files(`{ webhook: { url: "${url}", secret: ${secret} } }`), {
     fetch: receiver.fetch,
   })
-  await fail(gateway.post)
+  await fail(gateway)
   await until(async () => receiver.calls.length >= 2 || undefined, 'a second call')
-  await until(async () => {
-    const { items } = await gateway.read<Page<IssueRecord>>('/api/issues')
-    return items[0]?.alerted !== undefined || undefined
-  }, 'the record of it')
+  await issueThat(gateway, ({ alerted }) => alerted !== undefined, 'the record of it')
   const [first, second] = receiver.calls
   assert.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])
   const { type, data } = JSON.parse(second?.body ?? '')
@@ -85,13 +104,7 @@ test('a webhook is called with a signature of Standard Webhooks, again with the 
     [type, data.code, data.severity, data.state],
     ['issue.opened', 'TRANSFORM_FAILING', 'failing', 'open'],
   )
-  const ended = await gateway.ask('/api/issues/resolve', {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gatewayToken}`, 'content-type': 'application/json' },
-    payload: JSON.stringify({ key: 'TRANSFORM_FAILING:order' }),
-  })
-  assert.equal(ended.status, 200, ended.text)
-  await until(async () => receiver.types().includes('issue.closed') || undefined, 'the call about its end')
+  await end(gateway, receiver)
   assert.ok(!gateway.log().includes(secret))
 })
 
@@ -99,7 +112,7 @@ test('an alert that could not be sent before a restart is sent after it, and one
   const issues = `{ webhook: { url: "${url}", secret: ${secret} } }`
   const down = createReceiver(Array(50).fill(503))
   const first = await install(t, files(issues), { fetch: down.fetch })
-  await fail(first.post)
+  await fail(first)
   await until(async () => down.calls.length > 0 || undefined, 'a call')
   await first.gateway.close({ graceMs: 0 })
   const up = createReceiver()
@@ -110,10 +123,7 @@ test('an alert that could not be sent before a restart is sent after it, and one
   const again = createReceiver()
   const third = await install(t, {}, { fetch: again.fetch, folder: first.folder })
   await third.post('/hooks/orders', { order: 8 })
-  await until(async () => {
-    const { items } = await third.read<Page<IssueRecord>>('/api/issues?state=open')
-    return items.some(({ count }) => count > 1) || undefined
-  }, 'the second occurrence')
+  await issueThat(third, ({ state, count }) => state === 'open' && count > 1, 'the second occurrence')
   await third.gateway.close({ graceMs: 0 })
   assert.deepEqual(again.calls, [])
 })
@@ -127,11 +137,8 @@ test('an issue of less severity is not sent, and a wrong way to send is refused 
       fetch: receiver.fetch,
     },
   )
-  await fail(gateway.post)
-  await until(async () => {
-    const { items } = await gateway.read<Page<IssueRecord>>('/api/issues?state=open')
-    return items.length > 0 || undefined
-  }, 'the issue')
+  await fail(gateway)
+  await issueThat(gateway, ({ state }) => state === 'open', 'the issue')
   assert.deepEqual(receiver.calls, [])
   for (const [issues, place] of [
     ['{ channel: telegram }', /gateway\.issues\.channel.*UNKNOWN_CHANNEL/s],
@@ -163,20 +170,11 @@ test('of two nodes on one database one alerts, and the other one goes on where i
     )
   }
   const [first, second] = [await start('first'), await start('second')]
-  for (const node of [first, second]) await fail(node.post)
-  await until(async () => {
-    const { items } = await second.read<Page<IssueRecord>>('/api/issues?state=open')
-    return items.some(({ alerted }) => alerted?.includes('webhook')) || undefined
-  }, 'the record of it')
+  for (const node of [first, second]) await fail(node)
+  await issueThat(second, ({ alerted }) => alerted?.includes('webhook') === true, 'the record of it')
   await first.gateway.close({ graceMs: 0 })
-  await fail(second.post)
-  const ended = await second.ask('/api/issues/resolve', {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gatewayToken}`, 'content-type': 'application/json' },
-    payload: JSON.stringify({ key: 'TRANSFORM_FAILING:order' }),
-  })
-  assert.equal(ended.status, 200, ended.text)
-  await until(async () => receiver.types().includes('issue.closed') || undefined, 'the call about its end')
+  await fail(second)
+  await end(second, receiver)
   const reported = receiver.calls.map(({ body }) => JSON.parse(body))
   assert.deepEqual(
     reported.filter(({ data }) => data.code === 'TRANSFORM_FAILING').map(({ type }) => type),
@@ -191,7 +189,7 @@ test('an alert to a channel that sends nothing waits there like a reply, and the
     files(`{ channel: board, to: gone, webhook: { url: "${url}", secret: ${secret} } }`),
     { fetch: receiver.fetch },
   )
-  await fail(gateway.post)
+  await fail(gateway)
   const parked = await until(async () => {
     const { items } = await gateway.read<Page<DeliveryRecord>>('/api/deliveries?state=parked')
     return items.find(({ text }) => text.startsWith('Reveille issues: 1 opened'))
