@@ -15,7 +15,6 @@ import { laneOf } from './task-keys.ts'
 /** Actions that change nothing in the database. */
 const inMemory: ReadonlySet<string> = new Set<Action['type']>([
   'load',
-  'listen',
   'tick',
   'register',
   'resize',

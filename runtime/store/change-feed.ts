@@ -5,8 +5,7 @@ import type { Change } from './port.ts'
 /** Maximum number of remembered changes. A listener that falls further behind skips to the oldest of them. */
 const max = 8_192
 
-/** `onListening` is called when the first listener comes and when the last one has gone. */
-export function createChangeFeed(onListening: (on: boolean) => void) {
+export function createChangeFeed() {
   const wakers = new Set<() => void>()
   let ring: Change[] = []
   /** The number of the first change in the ring. */
@@ -23,7 +22,6 @@ export function createChangeFeed(onListening: (on: boolean) => void) {
 
   function release(): void {
     listeners -= 1
-    if (listeners === 0 && !closed) onListening(false)
     wakeAll()
   }
 
@@ -42,12 +40,9 @@ export function createChangeFeed(onListening: (on: boolean) => void) {
   }
 
   return {
-    push(flat: readonly (string | undefined)[]) {
+    push(changes: readonly Change[]) {
       if (listeners === 0) return
-      for (let at = 0; at < flat.length; at += 4) {
-        const [type, id, state, stage] = flat.slice(at, at + 4) as [Change['type'], string, string, string?]
-        ring.push(stage === undefined ? { type, id, state } : { type, id, state, stage })
-      }
+      ring.push(...changes)
       const surplus = ring.length - max
       if (surplus > max / 4) {
         ring = ring.slice(surplus)
@@ -60,7 +55,6 @@ export function createChangeFeed(onListening: (on: boolean) => void) {
       const changes = follow(first + ring.length, signal)
       if (signal.aborted || closed) return changes
       listeners += 1
-      if (listeners === 1) onListening(true)
       // The signal ends the stream even if the listener reads nothing.
       signal.addEventListener('abort', release, { once: true })
       return changes

@@ -39,8 +39,7 @@ export interface Context extends Transaction {
 
 /** Notes of a transaction. */
 export interface Notes {
-  /** Four values for each change: type, id, state and stage. */
-  readonly changes: (string | undefined)[]
+  readonly changes: Change[]
   readonly counts: Map<Counted, number>
   /** Where tasks may be due, or where there is room for them. */
   readonly pools: Places
@@ -52,15 +51,13 @@ export interface ContextOptions {
   readonly node: Id
   readonly limits: Limits
   readonly counters: Counters
-  /** True if somebody listens to changes. */
-  readonly isListening: boolean
 }
 
 /** Makes the context of a transaction, and what it notes. */
 export function createContext(
   tx: Transaction,
   now: number,
-  { driver: { dialect, isShared }, node, limits, counters, isListening }: ContextOptions,
+  { driver: { dialect, isShared }, node, limits, counters }: ContextOptions,
 ): { readonly context: Context; readonly notes: Notes; readonly sent: () => Promise<unknown> } {
   const notes: Notes = { changes: [], counts: new Map(), pools: new Map(), cancelled: [] }
   const counted = { ...counters }
@@ -117,7 +114,7 @@ export function createContext(
       notes.counts.set(name, (notes.counts.get(name) ?? 0) + by)
     },
     changed(type, id, state, stage) {
-      if (isListening) notes.changes.push(type, id, state, stage)
+      notes.changes.push({ type, id, state, ...(stage !== undefined && { stage }) })
     },
     due({ kind, pool }, dueAt) {
       lower(notes.pools, { kind, pool, dueAt, isFull: true })

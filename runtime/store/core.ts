@@ -85,8 +85,6 @@ interface Parts extends CoreOptions {
   readonly counts: ReturnType<typeof createCounts>
   readonly claimer: ReturnType<typeof createClaimer>
   readonly memory: {
-    /** True if somebody listens to changes. Other processes may. */
-    isListening: boolean
     commits: number
     lastNow: number
     failure?: PlainError
@@ -115,7 +113,6 @@ export function createCore(options: CoreOptions) {
     retention: createRetention(options.now),
     counts: createCounts(),
     memory: {
-      isListening: driver.isShared,
       commits: 0,
       lastNow: options.now,
       sweeps: !driver.isShared,
@@ -222,9 +219,9 @@ async function transact<Made>(
   work: (tx: Context, notes: Notes) => Promise<Made>,
   isErasing = false,
 ): Promise<{ readonly made: Made; readonly notes: Notes }> {
-  const { driver, node, limits, counts, claimer, memory } = core
+  const { driver, node, limits, counts, claimer } = core
   const run = async (tx: Transaction) => {
-    const settings = { counters: counts.all(), driver, node, limits, isListening: memory.isListening }
+    const settings = { counters: counts.all(), driver, node, limits }
     const { context, notes, sent } = createContext(tx, now, settings)
     const made = await work(context, notes)
     writeCounts(context, notes)
@@ -320,13 +317,10 @@ async function load(core: Parts, claim: number, now: number): Promise<Result> {
   }
 }
 
-/** Carries out actions that change only memory. A new listener gets changes from the same post. */
+/** Carries out actions that change only memory. */
 function applyInMemory(core: Parts, action: Action, now: number): void {
-  const { claims, claimer, driver, memory } = core
+  const { claims, claimer } = core
   switch (action.type) {
-    case 'listen':
-      memory.isListening = action.on || driver.isShared
-      break
     case 'register':
       claims.register(action.workerPool, action)
       claimer.forget()

@@ -1,6 +1,6 @@
 /** Messages between the main thread and the core. They can be sent to another thread. */
 
-import type { Command, Health, Id, Store, StoreError, StoreLimits } from './port.ts'
+import type { Change, Command, Health, Id, Store, StoreError, StoreLimits } from './port.ts'
 import type { ClaimName, OpenClaim } from './queue/claims.ts'
 import type { PlainEntry } from './records/entries.ts'
 import type { ClaimAction } from './worker-pool.ts'
@@ -11,7 +11,6 @@ export type Action =
   | { readonly type: 'accept'; readonly entry: PlainEntry }
   | { readonly type: 'command'; readonly command: Command | OwnCommand }
   | { readonly type: 'configure'; readonly limits: StoreLimits }
-  | { readonly type: 'listen'; readonly on: boolean }
   /** Does nothing itself: it makes the core look for due tasks at the time of the post. */
   | { readonly type: 'tick' }
 
@@ -41,8 +40,7 @@ export interface Happened {
   readonly cancelled: readonly ClaimName[]
   /** Claims that another node has taken over. */
   readonly lost: readonly ClaimName[]
-  /** Four values for each change: type, id, state and stage. */
-  readonly changes: readonly (string | undefined)[]
+  readonly changes: readonly Change[]
   readonly state: CoreState
 }
 

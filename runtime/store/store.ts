@@ -119,7 +119,7 @@ function partsOf(options: StoreOptions, engine: Engine, state: CoreState): Parts
     engine,
     client,
     refused,
-    changes: createChangeFeed((on) => client.send({ type: 'listen', on })),
+    changes: createChangeFeed(),
     wakeUp: createWakeUp(now, setTimer, () => client.send({ type: 'tick' })),
     workerPools: [],
     closed: Promise.withResolvers(),
@@ -145,7 +145,7 @@ function storeOf(store: Parts, { newestAt, leftOpen }: Opened): Store {
       if (store.closing !== undefined) return
       if (!refused.takes(request.outcome)) return client.note(request)
       refused.add(request, { alone: client.isUndecided(request.id) })
-      changes.push(['request', request.id, request.outcome, undefined])
+      changes.push([{ type: 'request', id: request.id, state: request.outcome }])
     },
     work(workOptions) {
       const { confirm } = engine

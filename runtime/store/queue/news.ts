@@ -2,13 +2,13 @@
 
 import type { Driver } from '@reveille/kit'
 import type { Notes } from '../context.ts'
-import type { Id } from '../port.ts'
+import type { Change, Id } from '../port.ts'
 import { lower, type Place } from './places.ts'
 
 /** Milliseconds within which what was committed is gathered for one notification. */
 const gatherMs = 10
 /** A notification holds as many changes. Others are left out: a listener that must not miss anything reads. */
-const maxChanges = 100
+const maxChanges = 60
 /** Maximum size of a notification, in bytes; see `Driver.notify`. */
 const maxBytes = 7_900
 
@@ -16,8 +16,7 @@ const maxBytes = 7_900
 export interface News {
   readonly node: Id
   readonly places: readonly Place[]
-  /** Four values for each change. */
-  readonly changes: readonly (string | undefined)[]
+  readonly changes: readonly Change[]
   /** Leases whose runs were cancelled; see `leaseName`. */
   readonly cancelled: readonly string[]
   /** More has happened than there was room for. */
@@ -34,11 +33,10 @@ export function createAnnouncer(id: Id, notify: Driver['notify']) {
     const { pools, changes, cancelled } = pending
     pending = nothing()
     sending = undefined
-    const shown = changes.slice(0, 4 * maxChanges)
     const news: News = {
       node: id,
       places: [...pools.values()],
-      changes: shown,
+      changes: changes.slice(0, maxChanges),
       cancelled,
       isCut: false,
       isFree,
@@ -71,10 +69,9 @@ function nothing(): Pick<Notes, 'pools' | 'changes' | 'cancelled'> {
 export function readNews(text: string, id: Id): News | undefined {
   const news: News = JSON.parse(text)
   if (news.node === id) return undefined
-  // JSON has null for undefined and for Infinity.
+  // JSON has null for Infinity.
   return {
     ...news,
     places: news.places.map((place) => ({ ...place, dueAt: place.dueAt ?? Number.POSITIVE_INFINITY })),
-    changes: news.changes.map((value) => value ?? undefined),
   }
 }
