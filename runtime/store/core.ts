@@ -338,12 +338,7 @@ function applyInMemory(core: Parts, action: Action, now: number): void {
 
 function configure({ limits, retention }: Parts, next: StoreLimits, now: number): void {
   const before = { ...limits }
-  // A limit that the configuration no longer names no longer holds.
-  Object.assign(
-    limits,
-    { sessionIdleMs: undefined, maxBodyBytes: undefined, ignoredBodiesMs: undefined },
-    next,
-  )
+  Object.assign(limits, next)
   if (keptLess(before, limits)) retention.begin(now)
 }
 

@@ -157,6 +157,7 @@ function storeOf(store: Parts, { newestAt, leftOpen }: Opened): Store {
     command: (command: Command) => client.call({ type: 'command', command }) as Promise<CommandResult>,
     configure({ backlog, keepMs, sessionIdleMs, maxBodyBytes, ignoredBodiesMs }) {
       store.backlog = backlog
+      // All of them: one that the configuration no longer names no longer holds.
       const limits = { keepMs, backlog, sessionIdleMs, maxBodyBytes, ignoredBodiesMs }
       client.send({ type: 'configure', limits })
     },
