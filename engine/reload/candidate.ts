@@ -3,12 +3,12 @@
  * Everything that was started for a candidate that is not finished is released before the candidate is refused.
  */
 
-import { createHash } from 'node:crypto'
 import type { Compiled } from '../compile/compile-snapshot.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/file/diagnostic.ts'
 import { inFileOrder } from '../config/file/diagnostics.ts'
+import { keyOf } from '../config/file/kept.ts'
 import type { Settings } from '../config/settings.ts'
 import type {
   Bundle,
@@ -93,7 +93,7 @@ export interface Candidate {
 }
 
 export type Built =
-  | { readonly outcome: 'ready'; readonly candidate: Candidate }
+  | { readonly outcome: 'ready'; readonly candidate: Candidate; readonly digest: string }
   | { readonly outcome: 'unchanged'; readonly digest: string; readonly warnings: readonly Diagnostic[] }
   | { readonly outcome: 'rejected'; readonly diagnostics: readonly Diagnostic[]; readonly digest?: string }
   | { readonly outcome: 'superseded' }
@@ -136,8 +136,8 @@ class CandidateBuild {
   #digest: string | undefined
   /** Set once tests were cut short. */
   #overruled: Diagnostic | undefined
-  /** These are released in reverse order. */
-  readonly #begun: (() => Promise<void> | void)[] = []
+  /** What was begun, and is released in reverse order. */
+  readonly #begun = new AsyncDisposableStack()
 
   constructor(parts: CandidateParts, context: BuildContext) {
     this.#parts = parts
@@ -147,10 +147,10 @@ class CandidateBuild {
   async run(): Promise<Built> {
     try {
       const built = await this.#build()
-      if (built.outcome !== 'ready') await this.#release()
+      if (built.outcome !== 'ready') await this.#begun.disposeAsync()
       return built
     } catch (error) {
-      await this.#release()
+      await this.#begun.disposeAsync()
       return this.#rejected(diagnosticsOf(error))
     }
   }
@@ -172,7 +172,7 @@ class CandidateBuild {
     if (this.#context.isSuperseded()) return { outcome: 'superseded' }
     if (!bundled.ok) {
       // The diagnostics stand for a transform without a digest.
-      this.#digest = hashOf([held.configuration.digest, bundled.diagnostics])
+      this.#digest = keyOf(held.configuration.digest, bundled.diagnostics)
       return this.#rejected(bundled.diagnostics)
     }
     const { bundles } = bundled
@@ -215,7 +215,7 @@ class CandidateBuild {
     const prepared = this.#context.isForRequests
       ? undefined
       : await this.#parts.prepare?.(snapshot, { isDryRun })
-    if (prepared) this.#begun.push(() => prepared.discard())
+    if (prepared) this.#begun.defer(() => prepared.discard())
 
     const candidate: Candidate = {
       source,
@@ -225,10 +225,10 @@ class CandidateBuild {
       warnings: [...found.map(asWarning), ...compiled.warnings, ...(prepared?.warnings ?? [])],
       heldKeys,
       commit: async () => prepared?.commit(),
-      discard: () => this.#release(),
+      discard: () => this.#begun.disposeAsync(),
       retire: () => transforms?.release(),
     }
-    return { outcome: 'ready', candidate }
+    return { outcome: 'ready', candidate, digest: snapshot.digest }
   }
 
   #isGivenUp(): boolean {
@@ -253,7 +253,7 @@ class CandidateBuild {
       return bundle === undefined ? [] : [{ ...wanted, bundle }]
     })
     const transforms = opened.length === 0 ? undefined : this.#parts.openTransforms?.(opened, secrets)
-    if (transforms) this.#begun.push(() => transforms.release())
+    if (transforms) this.#begun.defer(() => transforms.release())
     return transforms
   }
 
@@ -288,20 +288,12 @@ class CandidateBuild {
   #rejected(diagnostics: readonly Diagnostic[]): Built {
     return { outcome: 'rejected', diagnostics, ...(this.#digest && { digest: this.#digest }) }
   }
-
-  async #release(): Promise<void> {
-    for (const end of this.#begun.splice(0).reverse()) await end()
-  }
 }
 /** Returns the configuration's own digest if there are no transforms. */
 function digestOf(configuration: string, bundles: ReadonlyMap<string, Bundle>): string {
   if (bundles.size === 0) return configuration
   const entries = [...bundles].map(([module, { digest }]) => [module, digest])
-  return hashOf([configuration, entries.sort()])
-}
-
-function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex')
+  return keyOf(configuration, entries.sort())
 }
 
 function asWarning(diagnostic: Diagnostic): Diagnostic {

@@ -112,9 +112,8 @@ function differ<Value>(
 
 function isReordered(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): boolean {
   const shared = [...after.keys()].filter((id) => before.has(id))
-  let next = 0
-  for (const id of before.keys()) if (after.has(id) && shared[next++] !== id) return true
-  return false
+  const earlier = [...before.keys()].filter((id) => after.has(id))
+  return shared.some((id, index) => id !== earlier[index])
 }
 
 /** The operator chooses the names below these keys, and anything below such a name is reported as one. */

@@ -272,7 +272,7 @@ class LiveReloader implements Reloader {
         this.#queue.joinWaiting()
         continue
       }
-      this.#filesDigest = digestOf(built)
+      this.#filesDigest = built.digest
       if (built.outcome === 'resting') return this.#rest(built.digest, begun)
       this.#endRest()
       if (rollback && this.#filesDigest === rollback.filesDigest) {
@@ -485,9 +485,4 @@ export function createReloader(options: ReloaderOptions): Reloader {
 function afterTimer(ms: number, act: () => void): () => void {
   const timer = setTimeout(act, ms)
   return () => clearTimeout(timer)
-}
-
-function digestOf(built: Built): string | undefined {
-  if (built.outcome === 'ready') return built.candidate.snapshot.digest
-  return built.outcome === 'superseded' ? undefined : built.digest
 }
