@@ -29,8 +29,7 @@ export function readPointer(pointer: string, value: unknown): Path {
 /** True if one path lies at or below the other, either way. */
 export function touches(one: Path, other: Path): boolean {
   const shared = Math.min(one.length, other.length)
-  for (let index = 0; index < shared; index++) if (one[index] !== other[index]) return false
-  return true
+  return one.slice(0, shared).every((segment, index) => segment === other[index])
 }
 
 /** Yields the strings, numbers and other scalars at and below a path, each with its own path. */

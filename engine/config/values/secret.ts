@@ -48,13 +48,9 @@ export function maskText(text: string): string {
 
 /** Returns the spans of a line that a key before them marks as secret, for text that could not be parsed. */
 export function secretSpansOf(line: string): Span[] {
-  const spans: Span[] = []
-  for (const found of line.matchAll(/["']?([\w-]+)["']?\s*[:=]\s*(?=\S)/g)) {
-    if (!isSecretKey(found[1] ?? '')) continue
-    spans.push({ start: found.index + found[0].length, end: line.length })
-    break
-  }
-  return spans
+  const keys = line.matchAll(/["']?([\w-]+)["']?\s*[:=]\s*(?=\S)/g)
+  const found = keys.find(([, key = '']) => isSecretKey(key))
+  return found === undefined ? [] : [{ start: found.index + found[0].length, end: line.length }]
 }
 
 /** True if a line without a key continues a secret of the lines `before`, for text that could not be parsed. */
@@ -92,14 +88,11 @@ export function operatorAddressSecretsOf(line: string): Span[] {
 }
 
 export function querySecretsOf(line: string): Span[] {
-  return Array.from(
-    line.matchAll(/[?&]([\w-]+)=(?!\$\{|\{\{)([^\s&#"']+)/g),
-    ({ 0: all, 1: name = '', 2: value = '', index }) => ({
-      name,
-      start: index + all.length - value.length,
-      end: index + all.length,
-    }),
-  ).flatMap(({ name, start, end }) => (isCalledSecret(name) ? { start, end } : []))
+  const found = [...line.matchAll(/[?&]([\w-]+)=(?!\$\{|\{\{)([^\s&#"']+)/g)]
+  return found.flatMap(({ 0: all, 1: name = '', 2: value = '', index }) => {
+    const end = index + all.length
+    return isCalledSecret(name) ? { start: end - value.length, end } : []
+  })
 }
 
 /** The shortest secret that is hidden, in UTF-16 units. Hiding shorter ones would hide words of every text. */
