@@ -21,15 +21,17 @@ function createFixture() {
     isOpen: (_code: string, subject: string) => open.has(subject),
   } as unknown as Ledger
   const looks = { count: 0 }
-  const snapshot = {
-    digest: String(snapshots++),
-    endpoints: {},
-    mappings: [{ path: 'sensors' }],
-    entriesOf: () => {
-      looks.count += 1
-      return mappings
-    },
-  } as unknown as Snapshot
+  const newSnapshot = () =>
+    ({
+      digest: String(snapshots++),
+      endpoints: {},
+      mappings: [{ path: 'sensors' }],
+      entriesOf: () => {
+        looks.count += 1
+        return mappings
+      },
+    }) as unknown as Snapshot
+  let snapshot = newSnapshot()
   const watch = createDriftWatch(ledger)
   let now = 0
   /** Sends so many requests, a second apart. */
@@ -49,7 +51,11 @@ function createFixture() {
       await idle()
     }
   }
-  return { noted, open, looks, send }
+  function reload(): void {
+    snapshot = newSnapshot()
+    watch.applied(snapshot)
+  }
+  return { noted, open, looks, send, reload }
 }
 
 const whole = { reading: { celsius: 20 }, place: 'hall' }
@@ -103,4 +109,16 @@ test('a flood is sampled, and requests of unknown endpoints and long bodies are 
   // Of the burst of 200 samples 50 are left, and two come with each second.
   await send(1000, without, {}, 1)
   assert.equal(noted.length, 31 + 4)
+})
+
+test('a reload reads the mappings of endpoints that get requests, so that the next request does not', async () => {
+  const { looks, send, reload } = createFixture()
+  reload()
+  assert.equal(looks.count, 0)
+  await send(1, whole)
+  assert.equal(looks.count, 1)
+  reload()
+  assert.equal(looks.count, 2)
+  await send(1, whole)
+  assert.equal(looks.count, 2)
 })

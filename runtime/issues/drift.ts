@@ -43,15 +43,6 @@ export function createDriftWatch(ledger: Ledger) {
   /** The first one is being looked at. */
   const waiting: Sample[] = []
 
-  function hasToken(sampled: Sampled, at: number): boolean {
-    const refilled = sampled.tokens + (Math.max(0, at - sampled.at) / 1000) * perSecond
-    sampled.tokens = Math.min(burst, refilled)
-    sampled.at = at
-    if (sampled.tokens < 1) return false
-    sampled.tokens -= 1
-    return true
-  }
-
   async function lookAtAll(): Promise<void> {
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       await lookAt(...next)
@@ -102,6 +93,11 @@ export function createDriftWatch(ledger: Ledger) {
   }
 
   return {
+    /** Reads the mappings of the sampled endpoints when they go live, so that the next request need not wait for it. */
+    applied(snapshot: Snapshot): void {
+      for (const endpoint of endpoints.keys()) void readerOf(snapshot, endpoint)
+    },
+
     /** Takes a request as a sample, or does not. */
     sample(request: HookRequest, snapshot: Snapshot): void {
       const { isUndecoded, now } = request
@@ -117,6 +113,15 @@ export function createDriftWatch(ledger: Ledger) {
       if (waiting.push([request, snapshot, endpoint]) === 1) setImmediate(lookAtAll)
     },
   }
+}
+
+function hasToken(sampled: Sampled, at: number): boolean {
+  const refilled = sampled.tokens + (Math.max(0, at - sampled.at) / 1000) * perSecond
+  sampled.tokens = Math.min(burst, refilled)
+  sampled.at = at
+  if (sampled.tokens < 1) return false
+  sampled.tokens -= 1
+  return true
 }
 
 function newField(): Field {

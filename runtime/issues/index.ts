@@ -54,6 +54,7 @@ export function createIssues(options: IssuesOptions) {
   const silence = createSilenceWatch({ ledger, current, read: store.read, now, timers, leads, isShared })
   const work = createWorkWatch({ ledger, current, read: store.read, now, files, leads })
   const endpoints = createEndpointWatch({ ledger, onExpected: silence.seen })
+  const drift = createDriftWatch(ledger)
   const refusals = createRefusalWatch({ ledger, read: store.read })
   const left = createLeftOpen(options, { ledger, work, silence, files, onLearned: () => alerts?.changed() })
 
@@ -67,6 +68,7 @@ export function createIssues(options: IssuesOptions) {
 
   function applySnapshot(): void {
     endpoints.keep(current().snapshot)
+    drift.applied(current().snapshot)
     alerts?.changed()
     const onFailure = (err: unknown) => log.warn({ event: 'issues-not-read', err }, 'silence is not found')
     silence.apply().catch(onFailure)
@@ -79,7 +81,7 @@ export function createIssues(options: IssuesOptions) {
       if (context.replay === undefined) refusals.concluded(context, result)
     },
     /** Is called for each request that the engine has decided about. */
-    requestResolved: createDriftWatch(ledger).sample,
+    requestResolved: drift.sample,
     observer: work.observer,
     sourceChanged: work.sourceChanged,
     storeChanged: createStoreWatch(ledger).changed,
