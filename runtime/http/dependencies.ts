@@ -15,7 +15,7 @@ import { createLogLimiter } from './log/log-limiter.ts'
 import { logRequest } from './log/request-log.ts'
 import { createRequestPipeline, type RequestPipelineOptions } from './pipeline.ts'
 import { statusOfOutcome } from './record/entry.ts'
-import type { Recorder } from './record/recorder.ts'
+import { isOfGateway, type Recorder } from './record/recorder.ts'
 import { createOutcomeWaits } from './reply/outcome-waits.ts'
 import { elapsed, type RequestFacts, type RequestOutcome } from './request-context.ts'
 
@@ -99,4 +99,26 @@ export function reportConcluded(
     at: facts.receivedAt,
   })
   logRequest(logLimiter.logFor(result), facts, result, ms)
+}
+
+type InternalFacts = Pick<RequestFacts, 'headers' | 'client' | 'requestId' | 'endpoint' | 'query'> &
+  Pick<RequestFacts, 'authenticatedBy' | 'replay'>
+
+/**
+ * Takes a request that no sender makes through the pipeline after authentication, and keeps and reports it. A replay that the gateway could
+ * not take is neither recorded nor reported.
+ */
+export async function receiveInternally(
+  dependencies: HookDependencies,
+  request: InternalFacts,
+  body: Buffer,
+): Promise<{ readonly facts: RequestFacts; readonly result: RequestOutcome; readonly isRecorded: boolean }> {
+  const { current, now, clock, node, pipeline, recorder } = dependencies
+  const own = { isInternal: true, node, live: current(), receivedAt: now(), startedAt: clock(), timings: {} }
+  const concluded = await pipeline.internal({ ...request, ...own }, body)
+  const result = await recorder.keep(concluded)
+  const { facts } = concluded
+  const isRecorded = facts.replay === undefined || !isOfGateway(result)
+  if (isRecorded) reportConcluded(dependencies, facts, result)
+  return { facts, result, isRecorded }
 }

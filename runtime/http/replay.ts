@@ -1,9 +1,8 @@
 /** Repeats stored requests: they enter the pipeline after authentication, by a function call. */
 
 import type { Id, RequestHead, RequestRecord } from '../store/port.ts'
-import { type HookDependencies, reportConcluded } from './dependencies.ts'
+import { type HookDependencies, receiveInternally } from './dependencies.ts'
 import { reasonToKeep, statusOfOutcome } from './record/entry.ts'
-import { isOfGateway } from './record/recorder.ts'
 import { searchOf } from './record/replayable-request.ts'
 import type { ReplayTerms, RequestFacts, RequestOutcome } from './request-context.ts'
 
@@ -25,28 +24,11 @@ export type Replayed = ReturnType<typeof replayedOf> & {
 }
 
 export function createReplay(dependencies: HookDependencies): ReplayRequest {
-  const { current, now, clock, node, pipeline, recorder } = dependencies
   return async ({ record, body, terms, requestId }) => {
     const { endpoint, head, client = '' } = record
-    const begun: RequestFacts = {
-      headers: { ...head.headers } as RequestFacts['headers'],
-      client,
-      isInternal: true,
-      replay: terms,
-      requestId,
-      node,
-      live: current(),
-      endpoint,
-      query: searchOf(head.query),
-      receivedAt: now(),
-      startedAt: clock(),
-      timings: {},
-    }
-    const concluded = await pipeline.internal(begun, body)
-    const { facts } = concluded
-    const result = await recorder.keep(concluded)
-    const isRecorded = !isOfGateway(result)
-    if (isRecorded) reportConcluded(dependencies, facts, result)
+    const headers = { ...head.headers } as RequestFacts['headers']
+    const request = { headers, client, replay: terms, requestId, endpoint, query: searchOf(head.query) }
+    const { facts, result, isRecorded } = await receiveInternally(dependencies, request, body)
     return { ...replayedOf(facts, result), isRecorded }
   }
 }

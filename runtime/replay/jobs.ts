@@ -97,7 +97,7 @@ export function createReplayJobs(options: ReplayJobsOptions) {
         // The store says itself that it cannot read or write.
         if (!(error instanceof StoreError))
           log.error({ event: 'replay-job-faulted', err: error }, 'a replay job failed unexpectedly')
-        await pause(retryMs, [options.draining], options.timers)
+        await rest(options, retryMs)
       }
     }
   }
@@ -144,23 +144,23 @@ async function performSome(
 ): Promise<void> {
   const { store, now, mintId } = options
   const { writable, backlog } = store.health()
-  if (!writable || backlog * 2 > options.backlog()) return pause(retryMs, [options.draining], options.timers)
+  if (!writable || backlog * 2 > options.backlog()) return rest(options, retryMs)
   const began = now()
   const mint = Array.from({ length: concurrency }, () => mintId())
   const { items = [] } = await store.command({ type: 'job-next', job: job.id, limit: concurrency, mint })
   // A job whose items are still being added has none to hand out.
-  if (items.length === 0) return pause(retryMs, [options.draining], options.timers)
+  if (items.length === 0) return rest(options, retryMs)
   const isNew = new Set(mint)
   const terms = { ...(job.options as JobOptions), by: job.by }
   const results = await Promise.all(items.map((item) => perform(item, terms, isNew.has(item.replay))))
   const settled = results.filter((result) => result !== undefined)
   await settle(options, job.id, settled)
   const took = now() - began
-  await pause(
-    settled.length < items.length ? retryMs : Math.max(0, paceMs - took),
-    [options.draining],
-    options.timers,
-  )
+  await rest(options, settled.length < items.length ? retryMs : Math.max(0, paceMs - took))
+}
+
+function rest({ draining, timers }: ReplayJobsOptions, ms: number): Promise<void> {
+  return pause(ms, [draining], timers)
 }
 
 /** The ids of the matching requests that can be replayed, the oldest first. Ends early, with fewer, once nobody wants them any more. */

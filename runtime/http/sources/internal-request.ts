@@ -4,7 +4,7 @@ import type { Snapshot } from '@reveille/engine'
 import type { Posted, PostLimits } from '@reveille/kit'
 import type { RequestRecord } from '../../store/port.ts'
 import { maxBytesFor } from '../body/decode.ts'
-import { type HookDependencies, reportConcluded } from '../dependencies.ts'
+import { type HookDependencies, receiveInternally } from '../dependencies.ts'
 import { errorDefinition } from '../errors.ts'
 import { statusOfOutcome } from '../record/entry.ts'
 import type { RequestOutcome } from '../request-context.ts'
@@ -38,35 +38,11 @@ export function postLimitsOf(snapshot: Snapshot, endpoint: string): PostLimits {
 
 /** The request enters the pipeline after authentication. Only this function can do that; no content of a request can. */
 export function createInternalPost(dependencies: HookDependencies): PostInternally {
-  const { current, now, clock, mintId, node, pipeline, recorder } = dependencies
-
-  async function perform({
-    endpoint,
-    body,
-    client,
-    headers,
-    authenticatedBy,
-  }: InternalRequest): Promise<RequestOutcome> {
-    const concluded = await pipeline.internal(
-      {
-        headers: { ...headers, ...ownHeaders },
-        client,
-        isInternal: true,
-        ...(authenticatedBy && { authenticatedBy }),
-        requestId: mintId(),
-        node,
-        live: current(),
-        endpoint,
-        query: '',
-        receivedAt: now(),
-        startedAt: clock(),
-        timings: {},
-      },
-      Buffer.from(body),
-    )
-    const result = await recorder.keep(concluded)
-    reportConcluded(dependencies, concluded.facts, result)
-    return result
+  async function perform({ endpoint, body, client, authenticatedBy, ...request }: InternalRequest) {
+    const headers = { ...request.headers, ...ownHeaders }
+    const facts = { headers, client, requestId: dependencies.mintId(), endpoint, query: '' }
+    const by = authenticatedBy && { authenticatedBy }
+    return (await receiveInternally(dependencies, { ...facts, ...by }, Buffer.from(body))).result
   }
 
   return async function post(request) {
