@@ -77,9 +77,12 @@ test('issues are resolved, muted and reopened by their keys, or by the beginning
   )
 })
 
-test('an unknown key and a wrong duration are refused', async (t) => {
+test('the answer as JSON names each key; an unknown one and a wrong duration are refused', async (t) => {
   const { play } = await open(t)
   await play(`
+$ mute SILENCE:stripe --json
+      "key": "SILENCE:stripe",
+      "ok": true
 1 $ resolve LOOP:none
 ! There is no issue LOOP:none; \`reveille issues --all\` lists them…
 2 $ mute SILENCE:stripe --for ever

@@ -4,6 +4,7 @@ import { chmod, chown, mkdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
+import { failure } from '../command-failure.ts'
 import type { Io } from '../io.ts'
 import { assertAnswer, createCommandLine, testTranscript } from '../io-fixture.ts'
 import { hasScreen } from './person.ts'
@@ -211,6 +212,15 @@ test('Ctrl-C ends the setup with exit code 1 and the command that continues', as
     err: /Called off\. What was done is kept: `reveille webhooks gmail setup`/,
   })
   assert.equal(await read(), configuration)
+})
+
+test('a person who cancels at a question ends the setup in the same way', async (t) => {
+  const cancelled = async () => ({
+    ...(await person({}).prompts()),
+    text: () => Promise.reject(failure('Called off.')),
+  })
+  const { setup } = await begin(t, { prompts: cancelled, columns: 80 })
+  assertAnswer(await setup(), { code: 1, err: /Called off\. What was done is kept: / })
 })
 
 test('a failure says how to go on; as JSON it has the steps before', async (t) => {

@@ -7,6 +7,7 @@ import { StoreError } from '../../store/port.ts'
 import { CommandFailure, failure, storeFailure } from '../command-failure.ts'
 import { findConfiguration, shownPath } from '../configuration.ts'
 import { type Io, paintFor } from '../io.ts'
+import { print } from '../print.ts'
 import type { Prompts } from '../prompts.ts'
 
 /** The options of a command and its argument, by the names that the plugin has for them. */
@@ -51,10 +52,8 @@ export async function perform(
     const shown = shownPath(file, io)
     prompts?.begin(title)
     const { facts, lines, exitCode = 0 } = await work({ file, shown, steps, prompts, io })
-    if (json) {
-      const answer = { ok: exitCode === 0, ...facts, steps: steps.all, warnings: steps.warnings }
-      io.out(`${JSON.stringify(answer, null, 2)}\n`)
-    } else if (prompts === undefined) io.out(`${lines.join('\n')}\n`)
+    if (json) print(io, { ok: exitCode === 0, ...facts, steps: steps.all, warnings: steps.warnings })
+    else if (prompts === undefined) io.out(`${lines.join('\n')}\n`)
     else {
       prompts.note(lines.join('\n'))
       prompts.end(exitCode === 0 ? paintFor(io).green('Done.') : 'Not finished.')
@@ -62,7 +61,7 @@ export async function perform(
     return exitCode
   } catch (error) {
     const { code, message, exitCode } = failureOf(error, again)
-    if (json) io.out(`${JSON.stringify({ ok: false, code, message, steps: steps.all }, null, 2)}\n`)
+    if (json) print(io, { ok: false, code, message, steps: steps.all })
     else io.err(`${prompts === undefined ? '' : '\n'}${message}\n`)
     return exitCode
   }
