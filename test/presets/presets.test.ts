@@ -49,19 +49,8 @@ for (const name of names) {
   test(`the tests of the preset ${name} pass`, async () => {
     const results = await runPresetTests(await soundPresets([name]))
     const failed = results.filter(({ passed }) => !passed)
-    assert.deepEqual(
-      failed.map(({ test, mismatches, unmatched, observed }) => ({
-        test: test.value.name,
-        mismatches: mismatches.map(({ path, expected, actual }) => ({
-          path: path.join('.'),
-          expected,
-          actual,
-        })),
-        unmatched: unmatched.map(({ mapping, clause, reason }) => ({ mapping, reason, clause })),
-        reason: observed?.reason,
-      })),
-      [],
-    )
+    const reasons = failed.map(({ test, mismatches, unmatched }) => [test.value.name, mismatches, unmatched])
+    assert.deepEqual(reasons, [])
   })
 }
 

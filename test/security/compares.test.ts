@@ -1,11 +1,11 @@
 /** Tests that secrets are compared in one place, in constant time, by finding every other comparison. */
 
 import assert from 'node:assert/strict'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { createFolder } from '../installation.ts'
 import { type Compare, findCompares } from './compares/find-compares.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -91,7 +91,7 @@ const innocent = [
   'isSameSecret(given, secret)',
 ]
 
-test('the search finds a comparison however it is written, and nothing that only looks like one', (t) => {
+test('the search finds a comparison however it is written, and nothing that only looks like one', async (t) => {
   const lines = (expressions: readonly string[]) => expressions.map((each) => `void (${each})`).join('\n')
   const sources = {
     'engine/guilty.ts': lines(guilty),
@@ -99,23 +99,11 @@ test('the search finds a comparison however it is written, and nothing that only
     'engine/verify/named.ts': 'void (given === right)',
     'engine/innocent.ts': `${lines(innocent)}\n// given === secret\nvoid (given === right)`,
   }
-  const folder = mkdtempSync(join(tmpdir(), 'reveille-samples-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  for (const [file, text] of Object.entries(sources)) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true })
-    writeFileSync(join(folder, file), text)
-  }
-  const found = findCompares(folder, Object.keys(sources))
+  const found = findCompares(await createFolder(t, sources), Object.keys(sources))
   const linesOf = (name: string) => [
     ...new Set(found.filter(({ file }) => file === `engine/${name}.ts`).map(({ line }) => line)),
   ]
-  assert.deepEqual(
-    linesOf('guilty').map((line) => guilty[line - 1]),
-    guilty,
-  )
-  assert.deepEqual([linesOf('switch'), linesOf('verify/named')], [[1], [1]])
-  assert.deepEqual(
-    linesOf('innocent').map((line) => innocent[line - 1]),
-    [],
-  )
+  const named = linesOf('guilty').map((line) => guilty[line - 1])
+  assert.deepEqual(named, guilty)
+  assert.deepEqual([linesOf('switch'), linesOf('verify/named'), linesOf('innocent')], [[1], [1], []])
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { RequestRecord } from '../../runtime/store/port.ts'
-import { gatewayToken, hookToken, install, until } from '../installation.ts'
+import { gatewayToken, hookToken, install } from '../installation.ts'
 
 const files = {
   'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
@@ -40,19 +40,14 @@ test('a transform that refuses answers its status and message, causes no action,
     [status, answer],
     [422, { ok: false, error: 'an order has no id', code: 'TRANSFORM_REFUSED' }],
   )
-  const record = await until(async () => {
-    const found = await read<RequestRecord & { bodyKept: boolean }>(`/api/requests/${requestId}`)
-    return found.outcome === undefined ? undefined : found
-  }, 'the record')
+  const record = await read<RequestRecord & { bodyKept: boolean }>(`/api/requests/${requestId}`)
   assert.deepEqual(
     [record.outcome, record.status, record.code, record.bodyKept, record.actions],
     ['refused', 422, 'TRANSFORM_REFUSED', true, []],
   )
-  const reason = String(record.reason)
-  assert.match(
-    reason,
-    /^mapping "orders": orders\.ts refused the request with 422: an order has no id \(transforms\/orders\.ts:3:/,
-  )
+  const reason =
+    /^mapping "orders": orders\.ts refused the request with 422: an order has no id \(transforms\/orders\.ts:3:/
+  assert.match(String(record.reason), reason)
   const { level } = await line('request-refused', ({ requestId: id }) => id === requestId)
   assert.equal(level, 30, 'a refusal is not an error of the gateway')
 })
@@ -60,11 +55,8 @@ test('a transform that refuses answers its status and message, causes no action,
 test('the sender gets the reply with status 200 for an accepted, a repeated and a skipped request', async (t) => {
   const { post } = await install(t, files)
   for (const what of ['accepted', 'repeated']) {
-    const { status, text, headers } = await post(
-      '/hooks/slash',
-      { text: 'deploy' },
-      { 'idempotency-key': 'k-1' },
-    )
+    const key = { 'idempotency-key': 'k-1' }
+    const { status, text, headers } = await post('/hooks/slash', { text: 'deploy' }, key)
     assert.deepEqual([what, status, text], [what, 200, '{"response_type":"ephemeral","text":"On it"}'])
     assert.equal(headers['content-type'], 'application/json; charset=utf-8')
     assert.equal(headers['x-content-type-options'], 'nosniff')
