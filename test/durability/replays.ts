@@ -19,7 +19,7 @@ import {
   useKilledGateways,
 } from './killed-gateway.ts'
 
-/** `strict`: a field that is absent or null is refused. The event's id keeps a repeated request from counting twice. */
+/** `strict`: a field that is absent or null is refused. The id of a note keeps a repeated request from counting twice. */
 const mappings = (customer: string) => `mappings:
   - id: order
     match: { path: shop }
@@ -28,7 +28,6 @@ const mappings = (customer: string) => `mappings:
     channel: witness
     to: team
     transform: { module: order.ts }
-    dedupe: { key: "order:{{n}}" }
   - id: note
     match: { path: notes }
     strict: true
