@@ -23,7 +23,7 @@ import {
 import { defaultMaxBodyBytes } from './counters.ts'
 import { isUnavailable, plainError, storeErrorOf } from './driver-error.ts'
 import { timeOfId } from './id.ts'
-import { loadWork } from './loading.ts'
+import { loadWorks } from './loading.ts'
 import type { Health, Id, StoreLimits } from './port.ts'
 import {
   type Action,
@@ -38,7 +38,13 @@ import {
 } from './protocol.ts'
 import { createClaimer, type Looked } from './queue/claimer.ts'
 import { freeExpired, giveUpPools, type LeaseTimes } from './queue/claiming.ts'
-import { type ClaimName, type Claims, createClaims, type OpenClaim } from './queue/claims.ts'
+import {
+  type ClaimName,
+  type Claims,
+  createClaims,
+  type LoadedClaim,
+  type OpenClaim,
+} from './queue/claims.ts'
 import { shiftTasks } from './queue/tasks.ts'
 import { shiftCoalesced } from './records/coalescing.ts'
 import { cancelPartialJobs } from './records/jobs.ts'
@@ -197,7 +203,7 @@ async function run(core: Parts, post: Post): Promise<Reply> {
       const committed = await commit(core, post)
       delete core.memory.failure
       results = committed.results
-      happened = publish(core, committed, post.now)
+      happened = await publish(core, committed, post.now)
     }
   } catch (error) {
     const failure = plainError(error)
@@ -206,7 +212,7 @@ async function run(core: Parts, post: Post): Promise<Reply> {
   }
   results = await Promise.all(
     post.actions.map((action, index) =>
-      action.type === 'load' ? load(core, action.claim, post.now) : results[index],
+      action.type === 'load' ? loadResult(core, action.claim, post.now) : results[index],
     ),
   )
   if (core.driver.isShared) await workApart(core, post)
@@ -276,18 +282,21 @@ async function runPost(core: Parts, post: Post, isolated: boolean): Promise<Comm
 }
 
 /** Makes what was committed hold in memory. */
-function publish(core: Parts, committed: Omit<Committed, 'results'>, now: number): Happened {
-  const { claims, claimer, memory } = core
+async function publish(core: Parts, committed: Omit<Committed, 'results'>, now: number): Promise<Happened> {
+  const { claims, claimer, memory, onHappened } = core
   const { notes, settled, looked } = committed
   const cancelled = claims.cancel(notes.cancelled)
   claims.end(settled)
   const claimed = looked === undefined ? [] : claimer.take(looked)
   const lost = claims.replacedBy(claimed)
   claims.end(lost.map(({ claim }) => claim))
+  // Before anything else is waited for: what they still begin would be begun twice.
+  if (lost.length > 0) onHappened({ ...nothingHappened, lost: lost.map(nameOf), state: stateOf(core) })
   memory.lastNow = now
+  const loaded = await loadAll(core, claimed, now)
   return {
-    claims: claimed,
-    lost: lost.map(nameOf),
+    ...nothingHappened,
+    claims: loaded,
     // Claims that were cancelled before they are given carry their cancellation.
     cancelled: [
       ...cancelled.filter(({ claim }) => claims.isOpen(claim)),
@@ -298,20 +307,40 @@ function publish(core: Parts, committed: Omit<Committed, 'results'>, now: number
   }
 }
 
-/** Commits a look for due tasks apart from any post. */
+/** Commits a look for due tasks apart from any post. A claim lost while its work was loaded is performed elsewhere, or by a later claim. */
 async function claimIn(core: Parts, now: number, look: (tx: Context) => Promise<Looked>): Promise<Looked> {
   const { made: looked, notes } = await transact(core, now, look)
-  core.onHappened(publish(core, { looked, settled: [], notes }, now))
+  const happened = await publish(core, { looked, settled: [], notes }, now)
+  const claims = happened.claims.filter(({ claim }) => core.claims.isOpen(claim))
+  core.onHappened({ ...happened, claims })
   return looked
 }
 
-async function load(core: Parts, claim: number, now: number): Promise<Result> {
-  const { driver, claims, counts, historyMessages } = core
+async function loadAll(
+  core: Parts,
+  given: readonly OpenClaim[],
+  now: number,
+): Promise<readonly LoadedClaim[]> {
+  if (given.length === 0) return []
+  // Claims whose work cannot be read are given without it: their holders ask for it, and hear why.
+  const works = await load(core, given, now).catch(() => [])
+  return given.map(({ workerPool, claim, task }, index) => {
+    const work = works[index]
+    return { workerPool, claim, task, ...(work && { work }) }
+  })
+}
+
+function load({ driver, counts, historyMessages }: Parts, claimed: readonly OpenClaim[], now: number) {
+  const { pending: all, pendingNow } = counts.all()
+  const options = { dialect: driver.dialect, now, pending: { all, now: pendingNow }, historyMessages }
+  const tasks = claimed.map(({ task }) => task)
+  return driver.read((statements) => loadWorks(statements, tasks, options))
+}
+
+async function loadResult(core: Parts, claim: number, now: number): Promise<Result> {
   try {
-    const { task } = claims.find(claim)
-    const { pending: all, pendingNow } = counts.all()
-    const options = { dialect: driver.dialect, now, pending: { all, now: pendingNow }, historyMessages }
-    return { value: await driver.read((statements) => loadWork(statements, task, options)) }
+    const [work] = await load(core, [core.claims.find(claim)], now)
+    return { value: work }
   } catch (error) {
     return { error: plainError(error) }
   }

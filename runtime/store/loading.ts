@@ -1,9 +1,9 @@
-/** Loads everything that the task of a claim works with. */
+/** Loads everything that claimed tasks work with. */
 
 import type { Dialect, Statements } from '@reveille/kit'
 import { takeRows } from './bounded-rows.ts'
 import { readRoute } from './commands.ts'
-import type { NewTask, Work } from './port.ts'
+import type { NewTask, RunRecord, TaskKind, Work } from './port.ts'
 import { readJoined } from './records/coalescing.ts'
 import { decodeString, type EventRow, encodeString, eventOf, wholeEvent } from './records/rows.ts'
 import { readRecords } from './records/runs.ts'
@@ -25,59 +25,96 @@ export interface LoadOptions {
   readonly historyMessages: number
 }
 
-export async function loadWork(
+/** Loads the work of tasks together, in their order. */
+export async function loadWorks(
   statements: Statements,
-  { kind, subject = '' }: Pick<NewTask, 'kind' | 'subject'>,
+  tasks: readonly Pick<NewTask, 'kind' | 'subject'>[],
   options: LoadOptions,
-): Promise<Work> {
-  const { dialect, now, pending } = options
-  const recordOf = async <Kind extends 'runs' | 'deliveries'>(of: Kind, id = '') =>
-    (await readRecords(of, statements, dialect, [id])).get(id)
-  const [route, delivery] = await Promise.all([
+): Promise<readonly Work[]> {
+  const { dialect, now } = options
+  const hasHeartbeat = tasks.some(({ kind }) => kind === 'heartbeat')
+  const subjectsOf = (kind: TaskKind) =>
+    tasks.flatMap((task) => (task.kind === kind && task.subject !== undefined ? task.subject : []))
+  const [route, today, events, own, deliveries] = await Promise.all([
     readRoute(statements),
-    kind === 'delivery' ? recordOf('deliveries', subject) : undefined,
-  ])
-  const run = kind === 'heartbeat' ? undefined : await recordOf('runs', delivery ? delivery.runId : subject)
-  const work = {
-    pending,
-    ...(route && { route }),
-    ...(delivery && { delivery }),
-    ...(run && { run }),
-    events: [],
-    history: [],
-  }
-  const session = kind === 'heartbeat' ? mainSession : run?.sessionKey
-  if (kind === 'delivery' || session === undefined) return work
-  const [events, ofSession, today, joined] = await Promise.all([
-    kind === 'heartbeat' ? pendingEvents(statements) : [],
-    readSession(statements, session, options),
     readDay(statements, now),
-    run?.coalesce && readJoined(statements, run.id),
+    hasHeartbeat ? pendingEvents(statements) : [],
+    readRecords('runs', statements, dialect, subjectsOf('run')),
+    readRecords('deliveries', statements, dialect, subjectsOf('delivery')),
   ])
-  const spent = spentOn(today, run?.budget)
-  return { ...work, pending: atLeast(pending, events), events, ...ofSession, spent, ...joined }
+  const sessions = [...own.values()].map(({ sessionKey }) => sessionKey)
+  const [sent, ofSession, joined] = await Promise.all([
+    readRecords(
+      'runs',
+      statements,
+      dialect,
+      [...deliveries.values()].flatMap(({ runId }) => runId ?? []),
+    ),
+    readSessions(statements, hasHeartbeat ? [...sessions, mainSession] : sessions, options),
+    readAllJoined(statements, [...own.values()]),
+  ])
+  const none: Work = { pending: pendingOf(options, events), ...(route && { route }), events: [], history: [] }
+  return tasks.map(({ kind, subject = '' }) => {
+    if (kind === 'heartbeat')
+      return { ...none, events, ...ofSession(mainSession), spent: spentOn(today, undefined) }
+    const delivery = deliveries.get(subject)
+    const run = kind === 'delivery' ? sent.get(delivery?.runId ?? '') : own.get(subject)
+    if (kind === 'delivery') return { ...none, ...(delivery && { delivery }), ...(run && { run }) }
+    if (run === undefined) return none
+    const spent = spentOn(today, run.budget)
+    return { ...none, run, ...ofSession(run.sessionKey), spent, ...joined.get(run.id) }
+  })
 }
 
 /** The counts of several nodes can be short for a moment. Events that were read are pending for certain. */
-function atLeast(pending: Work['pending'], events: Work['events']): Work['pending'] {
+function pendingOf({ pending }: LoadOptions, events: Work['events']): Work['pending'] {
   const urgent = events.filter(({ mode }) => mode === 'now').length
   return { all: Math.max(pending.all, events.length), now: Math.max(pending.now, urgent) }
 }
 
-async function readSession(
+/** Returns what finds history and runner states of one of these sessions. */
+async function readSessions(
   statements: Statements,
-  key: string,
-  { historyMessages }: LoadOptions,
-): Promise<Pick<Work, 'history' | 'runnerState'>> {
-  const [states, history] = await Promise.all([
-    statements.all<{ runner: string; state: string }>(
-      'SELECT runner, state FROM runner_states WHERE session = ?1',
-      [encodeString(key)],
+  keys: readonly string[],
+  { dialect: { among }, historyMessages }: LoadOptions,
+): Promise<(key: string) => Pick<Work, 'history' | 'runnerState'>> {
+  if (keys.length === 0) return () => ({ history: [] })
+  const names = [...new Set(keys.map(encodeString))]
+  const [states, withTurns] = await Promise.all([
+    statements.all<{ session: string; runner: string; state: string }>(
+      `SELECT session, runner, state FROM runner_states WHERE session IN ${among('?1', 'text')}`,
+      [names],
     ),
-    readMessages(statements, key, historyMessages, maxUnits),
+    statements.all<{ session: string }>(
+      `SELECT session FROM sessions WHERE session IN ${among('?1', 'text')}`,
+      [names],
+    ),
   ])
-  const decoded = states.map(({ runner, state }) => [decodeString(runner), decodeString(state)])
-  return { history, runnerState: Object.fromEntries(decoded) }
+  const histories = new Map(
+    await Promise.all(
+      withTurns.map(async ({ session }) => {
+        const messages = await readMessages(statements, decodeString(session), historyMessages, maxUnits)
+        return [session, messages] as const
+      }),
+    ),
+  )
+  return (key) => {
+    const name = encodeString(key)
+    const own = states.filter(({ session }) => session === name)
+    return {
+      history: histories.get(name) ?? [],
+      runnerState: Object.fromEntries(
+        own.map(({ runner, state }) => [decodeString(runner), decodeString(state)]),
+      ),
+    }
+  }
+}
+
+async function readAllJoined(statements: Statements, runs: readonly RunRecord[]) {
+  const coalesced = runs.filter(({ coalesce }) => coalesce !== undefined)
+  return new Map(
+    await Promise.all(coalesced.map(async ({ id }) => [id, await readJoined(statements, id)] as const)),
+  )
 }
 
 async function pendingEvents({ all }: Statements): Promise<Work['events']> {

@@ -205,7 +205,7 @@ export interface Claim {
   readonly lease: AbortSignal
   /** Aborted when a command cancels the run. The claim still settles. */
   readonly cancel: AbortSignal
-  /** Loads everything that `perform` needs, as it is now. */
+  /** Loads everything that `perform` needs, in one read. */
   load(): Promise<Work>
   /**
    * Resolves at once while it is certain that no other node has taken this claim over; otherwise as soon as it is. It is awaited right

@@ -1,7 +1,7 @@
 /** Messages between the main thread and the core. They can be sent to another thread. */
 
 import type { Change, Command, Health, Id, Store, StoreError, StoreLimits } from './port.ts'
-import type { ClaimName, OpenClaim } from './queue/claims.ts'
+import type { ClaimName, LoadedClaim } from './queue/claims.ts'
 import type { PlainEntry } from './records/entries.ts'
 import type { ClaimAction } from './worker-pool.ts'
 
@@ -35,7 +35,7 @@ export type Result = undefined | { readonly value: unknown } | { readonly error:
 
 /** Events of this process, with a commit or apart from any. */
 export interface Happened {
-  readonly claims: readonly OpenClaim[]
+  readonly claims: readonly LoadedClaim[]
   /** Claims whose runs were cancelled. */
   readonly cancelled: readonly ClaimName[]
   /** Claims that another node has taken over. */

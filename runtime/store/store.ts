@@ -211,10 +211,9 @@ function take(store: Parts, happened: Happened): void {
   takeState(store, happened.state)
   reportHealth(store)
   changes.push(happened.changes)
-  // First: what the holders of lost claims still begin would be begun twice.
-  for (const { workerPool, claim } of happened.lost) workerPools[workerPool]?.lose(claim)
   for (const claim of happened.claims) workerPools[claim.workerPool]?.take(claim)
   for (const { workerPool, claim } of happened.cancelled) workerPools[workerPool]?.cancel(claim)
+  for (const { workerPool, claim } of happened.lost) workerPools[workerPool]?.lose(claim)
 }
 
 function takeState(store: Parts, next: CoreState): void {

@@ -12,7 +12,7 @@ import {
   type Work,
   type WorkOptions,
 } from './port.ts'
-import type { OpenClaim } from './queue/claims.ts'
+import type { LoadedClaim } from './queue/claims.ts'
 
 type PoolOptions = Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools' | 'owned'>
 
@@ -50,6 +50,8 @@ export type ClaimTaker = ReturnType<typeof createWorkerPool>
 interface Lease {
   readonly abort: AbortController
   readonly cancel: AbortController
+  /** The work of the claim, until `perform` has been called. */
+  work?: Work
   /** The result of `perform`, until it is written. */
   settlement?: Settlement
 }
@@ -69,7 +71,7 @@ export function createWorkerPool(parts: WorkerPoolParts) {
   })
 
   return {
-    take(given: OpenClaim) {
+    take(given: LoadedClaim) {
       void performOne(parts, leases, given)
     },
     /** Aborts the claim's cancel signal. */
@@ -117,8 +119,8 @@ function createLeases({ client, setTimer }: Pick<WorkerPoolParts, 'client' | 'se
 
   return {
     get: (claim: number): Lease | undefined => leases.get(claim),
-    begin(claim: number): Lease {
-      const lease = { abort: new AbortController(), cancel: new AbortController() }
+    begin({ claim, work }: LoadedClaim): Lease {
+      const lease = { abort: new AbortController(), cancel: new AbortController(), ...(work && { work }) }
       leases.set(claim, lease)
       return lease
     },
@@ -164,8 +166,8 @@ function createLeases({ client, setTimer }: Pick<WorkerPoolParts, 'client' | 'se
 
 type Leases = ReturnType<typeof createLeases>
 
-async function performOne(parts: WorkerPoolParts, leases: Leases, given: OpenClaim): Promise<void> {
-  const lease = leases.begin(given.claim)
+async function performOne(parts: WorkerPoolParts, leases: Leases, given: LoadedClaim): Promise<void> {
+  const lease = leases.begin(given)
   const settlement = await settlementOf(parts, leases, given, lease)
   if (!lease.abort.signal.aborted) await settle(parts, leases, given, lease, settlement)
   leases.release(given.claim)
@@ -174,12 +176,15 @@ async function performOne(parts: WorkerPoolParts, leases: Leases, given: OpenCla
 async function settlementOf(
   parts: WorkerPoolParts,
   leases: Leases,
-  given: OpenClaim,
+  given: LoadedClaim,
   lease: Lease,
 ): Promise<Settlement> {
   const { options } = parts
   try {
-    return await options.perform(claimOf(parts, leases, given, lease))
+    const performed = options.perform(claimOf(parts, leases, given, lease))
+    // From now on time may have passed, and a checkpoint may have changed the work.
+    delete lease.work
+    return await performed
   } catch (error) {
     if (!lease.abort.signal.aborted) options.onFault?.(error, given.task)
     return againIn(parts, faultPause)
@@ -189,14 +194,16 @@ async function settlementOf(
 function claimOf(
   { client, hold }: WorkerPoolParts,
   leases: Leases,
-  { claim, task }: OpenClaim,
+  { claim, task }: LoadedClaim,
   lease: Lease,
 ): Claim {
   return {
     task,
     lease: lease.abort.signal,
     cancel: lease.cancel.signal,
-    load: async () => (await client.call({ type: 'load', claim })) as Work,
+    async load() {
+      return lease.work ?? ((await client.call({ type: 'load', claim })) as Work)
+    },
     async confirm() {
       await hold?.(claim)
       if (lease.abort.signal.aborted) throw lease.abort.signal.reason
@@ -214,7 +221,7 @@ function claimOf(
 async function settle(
   parts: WorkerPoolParts,
   leases: Leases,
-  { claim, task }: OpenClaim,
+  { claim, task }: LoadedClaim,
   lease: Lease,
   first: Settlement,
 ): Promise<void> {

@@ -1,12 +1,18 @@
 /** Knows this process's worker pools and their open claims. Changes of a transaction are made here once it has committed. */
 
-import { type ClaimedTask, StoreError, type TaskKind, type WorkOptions } from '../port.ts'
+import { type ClaimedTask, StoreError, type TaskKind, type Work, type WorkOptions } from '../port.ts'
 import type { Offer } from './claiming.ts'
 import { claimedTask, type LeaseToken, leaseName, type TaskRow } from './tasks.ts'
 
 export interface ClaimName {
   readonly workerPool: number
   readonly claim: number
+}
+
+/** A claim with what its task works with. If that could not be read, the holder's own load says why. */
+export interface LoadedClaim extends ClaimName {
+  readonly task: ClaimedTask
+  readonly work?: Work
 }
 
 interface WorkerPool {
