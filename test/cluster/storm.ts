@@ -263,9 +263,12 @@ export async function everythingEnded(machines: Machines, mostMs: number): Promi
     )
     return counts
   }
-  for (const deadline = Date.now() + mostMs; ; await pause(100)) {
+  // A run that is begun again between two of these reads is in neither list, so all have to be empty twice.
+  const deadline = Date.now() + mostMs
+  for (let empty = 0; ; await pause(100)) {
     const counts = await open()
-    if (counts.every((count) => count === 0)) return
+    empty = counts.every((count) => count === 0) ? empty + 1 : 0
+    if (empty === 2) return
     if (Date.now() > deadline)
       throw new Error(
         `${counts.join(', ')} queued, running and pending are left:\n${machines.nodes.map((node) => node.output()).join('\n')}`,
