@@ -77,6 +77,7 @@ const failing: readonly (readonly [string, unknown, string, RegExp])[] = [
   ['($f := a; $f(1))', { a: {} }, 'T1006', /invoke a non-function.* \(T1006\)/],
   ['$pad(a, 1e9)', { a: 'free' }, 'LIMIT', /a text of more than 2097152 characters/],
   ['$join(a, b)', { a: Array(50).fill('x'), b: 'free'.repeat(20_000) }, 'LIMIT', /a text of more than/],
+  ['$toMillis("2020", a)', { a: '[Y]'.repeat(3_334) }, 'LIMIT', /the picture is too long/],
   ['$contains(a, /x/)', { a: 'free'.repeat(80_000) }, 'LIMIT', /more than 262144 characters is not searched/],
   ['$formatNumber(1, "0", o)', { o: noDigits }, 'D3086', /The sub-picture .* \(D3086\)/],
   ['$power(n, m)', { n: 31337, m: 271828 }, 'D3061', /^[^37]+$|too large \(D3061\)$/],

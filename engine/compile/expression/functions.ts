@@ -26,6 +26,16 @@ function timeOf({ environment }: jsonata.Focus): number {
  */
 const maxCompared = 2_000_000_000
 
+/**
+ * The library makes a regular expression with a group for each field of a picture, and nothing can interrupt its compilation:
+ * 14 s for 11,000 fields.
+ */
+const maxPictureLength = 10_000
+
+function checkPicture(_time: unknown, picture: unknown): void {
+  if (String(picture).length > maxPictureLength) throw thrownLimit('the picture is too long')
+}
+
 function checkSearch(text: unknown, wanted: unknown): void {
   if (typeof text !== 'string' || typeof wanted !== 'string') return
   if (text.length * wanted.length > maxCompared) throw thrownLimit('the texts are too long to be searched')
@@ -92,6 +102,7 @@ const ours: Readonly<Record<string, readonly [signature: string, implementation:
     '<s-s?:n>',
     // Without a zone an ISO 8601 time is in UTC, and not in the zone of the machine.
     function (timestamp, picture) {
+      checkPicture(timestamp, picture)
       const time = picture === undefined && !hasOwnZone(timestamp) ? `${timestamp}Z` : timestamp
       return inLibrary('($setTime($c); $toMillis($a, $b))', [time, picture, timeOf(this)])
     },
