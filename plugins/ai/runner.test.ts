@@ -92,42 +92,33 @@ for (const protocol of protocols) {
     assert.equal(JSON.stringify(server.asked[0]?.body).includes(protocol.model), name !== 'google')
   })
 
-  test(`${name}: system prompt, earlier turns and prompt are sent where the vendor expects them`, async (t) => {
+  test(`${name}: system prompt, earlier turns and prompt are sent where the vendor expects them, beginning with the user`, async (t) => {
     const server = await open(t, protocol)
-    const history = [
-      { role: 'user', text: 'First.', at: 1 },
-      { role: 'user', text: 'And second.', at: 2 },
-      { role: 'assistant', text: 'Third.', at: 3 },
-      { role: 'assistant', text: ' \n', at: 4 },
-      { role: 'user', text: 'Fourth.', at: 5 },
-      { role: 'assistant', text: '', at: 6 },
+    const assistant = name === 'google' ? 'model' : 'assistant'
+    const given = [
+      ['assistant', 'Before.'],
+      ['user', 'First.'],
+      ['user', 'And second.'],
+      ['assistant', 'Third.'],
+      ['assistant', ' \n'],
+      ['user', 'Fourth.'],
+      ['assistant', ''],
     ] as const
+    const history = given.map(([role, text], at) => ({ role, text, at }))
     const turn = turnTo(protocol, { systemPrompt: 'Be brief.', history, prompt: 'Fifth.' })
     await run(createRunner(server.url), turn)
     const [asked] = server.asked
     assert.ok(asked)
-    const assistant = name === 'google' ? 'model' : 'assistant'
     const [system, ...rest] = protocol.messages(asked)
     assert.ok(['system', 'developer'].includes(system?.[0] ?? ''))
     assert.equal(system?.[1], 'Be brief.')
     assert.deepEqual(rest, [
+      ['user', '…'],
+      [assistant, 'Before.'],
       ['user', 'First.\n\nAnd second.'],
       [assistant, 'Third.'],
       ['user', 'Fourth.\n\nFifth.'],
     ])
-  })
-
-  test(`${name}: a conversation begins with the user, whatever was removed before`, async (t) => {
-    const server = await open(t, protocol)
-    const history = [{ role: 'assistant', text: 'I have said so.', at: 1 }] as const
-    await run(createRunner(server.url), turnTo(protocol, { history, prompt: 'What?' }))
-    const [asked] = server.asked
-    assert.ok(asked)
-    const roles = protocol.messages(asked).filter(([, text]) => text !== '')
-    assert.deepEqual(
-      roles.map(([, text]) => text),
-      ['…', 'I have said so.', 'What?'],
-    )
   })
 
   test(`${name}: the key and the configured headers are sent, to the configured address`, async (t) => {
@@ -139,47 +130,22 @@ for (const protocol of protocols) {
     assert.equal(headers?.['x-team'], 'blue')
   })
 
-  test(`${name}: progress reports the reply as it grows`, async (t) => {
-    const server = await open(t, protocol)
-    server.play(stream(protocol.events(['One', ' and ', 'two'])))
-    const reported: Progress[] = []
-    await run(createRunner(server.url), turnTo(protocol), { onProgress: (each) => void reported.push(each) })
-    assert.deepEqual(
-      reported.filter(({ note }) => note === undefined).map(({ text }) => text),
-      ['One', ' and ', 'two'],
-    )
-  })
-
-  test(`${name}: a stall before the first byte ends with the signal and closes the socket`, async (t) => {
-    const server = await open(t, protocol)
-    server.play('hang')
-    const abort = new AbortController()
-    const failing = failureOf(run(createRunner(server.url), turnTo(protocol), { signal: abort.signal }))
-    await server.untilHanging()
-    abort.abort(new Error('its time was over'))
-    const error = await failing
-    assert.deepEqual([error.code, error.retryable], ['aborted', true])
-    assert.equal((error.cause as Error).message, 'its time was over')
-    await server.untilIdle()
-  })
-
-  test(`${name}: a stall in the middle of an answer ends with the signal and closes the socket`, async (t) => {
-    const server = await open(t, protocol)
-    const events = protocol.events(['Half', ' of it'])
-    const middle = events.findIndex((event) => event.includes(' of it'))
-    server.play(stream(events.slice(0, middle), 'hang'))
-    const abort = new AbortController()
-    const begun = Promise.withResolvers<void>()
-    const call = {
-      signal: abort.signal,
-      onProgress: ({ text }: Progress) => text === 'Half' && begun.resolve(),
-    }
-    const failing = failureOf(run(createRunner(server.url), turnTo(protocol), call))
-    await begun.promise
-    abort.abort()
-    assert.equal((await failing).code, 'aborted')
-    await server.untilIdle()
-  })
+  for (const [where, script] of [
+    ['before the first byte', 'hang'],
+    ['in the middle of an answer', stream(protocol.events(['Half']).slice(0, -1), 'hang')],
+  ] as const)
+    test(`${name}: a stall ${where} ends with the signal and closes the socket`, async (t) => {
+      const server = await open(t, protocol)
+      server.play(script)
+      const abort = new AbortController()
+      const failing = failureOf(run(createRunner(server.url), turnTo(protocol), { signal: abort.signal }))
+      await server.untilHanging()
+      abort.abort(new Error('its time was over'))
+      const error = await failing
+      assert.deepEqual([error.code, error.retryable], ['aborted', true])
+      assert.equal((error.cause as Error).message, 'its time was over')
+      await server.untilIdle()
+    })
 }
 
 test('heartbeats and compactions are sent like runs', async (t) => {

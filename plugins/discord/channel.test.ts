@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { isPluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import { type FakeServerAnswer, type FakeVendor, openBed } from '@reveille/kit/fake-server'
+import { type FakeServerAnswer, factsOf, type Meaning, openBed } from '@reveille/kit/fake-server'
 import { createDiscordChannel, type DiscordConfig, userAgent } from './channel.ts'
-import { openVendor, visibleText } from './fake-server/index.ts'
+import { type FakeDiscordOptions, openVendor, visibleText } from './fake-server/index.ts'
 
 vendorConformance({
   name: 'the channel discord conforms',
@@ -28,15 +27,13 @@ vendorConformance({
   ],
 })
 
-const configOf = ({ config }: FakeVendor) => ({ linkPreviews: false, ...config }) as unknown as DiscordConfig
-
-async function open(given: Partial<DiscordConfig> = {}) {
-  const vendor = await openVendor()
+async function open(given: Partial<DiscordConfig> = {}, options?: FakeDiscordOptions) {
+  const vendor = await openVendor(options)
   const clock = { now: 0 }
-  const config = { ...configOf(vendor), ...given }
+  const config = { linkPreviews: false, ...vendor.config, ...given } as unknown as DiscordConfig
   const channel = createDiscordChannel({ config, fetch, now: () => clock.now })
   const paths = () => vendor.requests.map(({ path }) => path.replace('/api/v10', ''))
-  return { ...openBed(vendor, channel), clock, paths }
+  return { ...openBed(vendor, channel), config, clock, paths }
 }
 
 test('a message mentions no one, shows no previews, and has a nonce that Discord must enforce', async () => {
@@ -66,13 +63,11 @@ test('previews are shown if the configuration asks for them', async () => {
 })
 
 test('the base URL may end with a slash', async () => {
-  await using vendor = { ...(await openVendor()), [Symbol.asyncDispose]: () => vendor.close() }
-  const config = { ...configOf(vendor), baseUrl: `${configOf(vendor).baseUrl}/` }
+  await using bed = await open()
+  const config = { ...bed.config, baseUrl: `${bed.config.baseUrl}/` }
   const channel = createDiscordChannel({ config, fetch, now: () => 0 })
-  assert.deepEqual(await channel.check?.(new AbortController().signal), {
-    ok: true,
-    detail: 'The token belongs to hooks (1300000000000000001).',
-  })
+  const detail = 'The token belongs to hooks (1300000000000000001).'
+  assert.deepEqual(await channel.check?.(new AbortController().signal), { ok: true, detail })
 })
 
 test('the user agent names the version of the package', async () => {
@@ -91,31 +86,13 @@ test('the direct message with a user is opened once', async () => {
   assert.deepEqual(new Set(sent), new Set([`/channels/${bed.vendor.messages[0]?.to}/messages`]))
 })
 
-test('a user who takes no messages, or who does not exist, needs an operator', async () => {
-  await using bed = await open()
-  const closed = await bed.failure(bed.vendor.closedUserTo)
-  assert.deepEqual([closed.code, closed.retryable], ['forbidden', false])
-  assert.match(closed.message, /share a server with it and allow direct messages \(403, 50007 /)
-  const unknown = await bed.failure('user:1599999999999999999')
-  assert.deepEqual([unknown.code, unknown.retryable], ['bad-target', false])
-})
-
-test('a failure before the channel is known has delivered nothing', async () => {
-  for (const answer of [
-    { status: 500, body: { message: 'x', code: 0 } },
-    { status: 504, body: '<html>' },
-  ]) {
+test('a failure before the channel of a user is known has delivered nothing', async () => {
+  for (const status of [500, 504]) {
     await using bed = await open()
-    const channel = createDiscordChannel({
-      config: configOf(bed.vendor),
-      fetch: async () => new Response(JSON.stringify(answer.body), { status: answer.status }),
-      now: () => 0,
-    })
-    const call = { target: channel.target('user:1'), key: 'd:1', signal: new AbortController().signal }
-    await assert.rejects(
-      channel.send({ text: 'x' }, call),
-      (error) => isPluginError(error) && error.retryable && !error.maybeDelivered,
-    )
+    const answer = async () => Response.json({ message: 'x', code: 0 }, { status })
+    const channel = createDiscordChannel({ config: bed.config, fetch: answer, now: () => 0 })
+    const failing = openBed(bed.vendor, channel)
+    assert.equal(factsOf(await failing.failure('user:1')), 'unavailable retryable')
   }
 })
 
@@ -126,33 +103,19 @@ test('after the last message that Discord allows for now, the next one waits wit
   vendor.script({ kind: 'answer-after', answer: { headers, body: { id: '1' } } })
   await bed.send('One', vendor.to, 'a')
   clock.now = 500
-  const error = await bed.failure()
-  const { code, retryable, retryAfter, maybeDelivered, wholeService } = error
-  assert.deepEqual(
-    { code, retryable, retryAfter, maybeDelivered, wholeService },
-    { code: 'rate-limited', retryable: true, retryAfter: 1, maybeDelivered: false, wholeService: false },
-  )
+  assert.equal(factsOf(await bed.failure()), 'rate-limited retryable after 1 s')
   assert.equal(bed.paths().length, 1)
   await bed.send('Elsewhere', vendor.threadTo, 'b')
   clock.now = 1500
   await bed.send('Two', vendor.to, 'c')
-  assert.deepEqual(
-    vendor.messages.map(({ text }) => text),
-    ['One', 'Elsewhere', 'Two'],
-  )
+  assert.deepEqual(bed.texts(), ['One', 'Elsewhere', 'Two'])
 })
 
 test('the headers report when the limit of a channel is used up, so that no request is answered 429', async () => {
-  const vendor = await openVendor({ bucket: { count: 2, seconds: 60 } })
-  await using _ = { [Symbol.asyncDispose]: () => vendor.close() }
-  const channel = createDiscordChannel({ config: configOf(vendor), fetch, now: () => performance.now() })
-  const target = channel.target(vendor.to)
-  const send = (key: string) =>
-    channel.send({ text: key }, { target, key, signal: new AbortController().signal })
-  await send('a:1')
-  await send('b:1')
-  await assert.rejects(send('c:1'), /nothing more there for/)
-  assert.deepEqual([vendor.requests.length, vendor.messages.length], [2, 2])
+  await using bed = await open({}, { bucket: { count: 2, seconds: 60 } })
+  for (const delivery of ['a', 'b']) await bed.send(delivery, bed.vendor.to, delivery)
+  assert.match((await bed.failure()).message, /nothing more there for/)
+  assert.deepEqual([bed.vendor.requests.length, bed.vendor.messages.length], [2, 2])
 })
 
 const limited = (more: Partial<FakeServerAnswer>): FakeServerAnswer => ({
@@ -160,77 +123,48 @@ const limited = (more: Partial<FakeServerAnswer>): FakeServerAnswer => ({
   body: { message: 'You are being rate limited.', retry_after: 0.65, global: false },
   ...more,
 })
-const limits = [
-  { what: 'of a channel', answer: limited({}), retryAfter: 0.65, wholeService: false },
-  {
-    what: 'of the bot, by the body',
-    answer: limited({ body: { message: 'x', retry_after: 64.57, global: true } }),
-    retryAfter: 64.57,
-    wholeService: true,
-  },
-  {
-    what: 'of the bot, by a header',
-    answer: limited({ headers: { 'x-ratelimit-global': 'true' } }),
-    retryAfter: 0.65,
-    wholeService: true,
-  },
-  {
-    what: 'of the address, by the proxy',
-    answer: limited({ headers: { 'retry-after': '600' }, body: 'error code: 1015' }),
-    retryAfter: 600,
-    wholeService: true,
-  },
-] as const
+const page = (status: number) => ({ status, body: '<html>' })
 
-for (const { what, answer, retryAfter, wholeService } of limits) {
-  test(`a limit ${what} holds back ${wholeService ? 'everything' : 'only that channel'}`, async () => {
-    await using bed = await open()
-    bed.vendor.script({ kind: 'answer', answer })
-    const error = await bed.failure()
-    assert.deepEqual(
-      [error.code, error.retryAfter, error.wholeService, error.maybeDelivered],
-      ['rate-limited', retryAfter, wholeService, false],
-    )
-  })
-}
-
-/** Discord's answers, and the expected code, whether to retry, and whether the message may have arrived. */
-const refusals: readonly (readonly [FakeServerAnswer, string, boolean, boolean])[] = [
-  [refusal(403, 50001, 'Missing Access'), 'forbidden', false, false],
-  [refusal(403, 50013, 'Missing Permissions'), 'forbidden', false, false],
-  [refusal(403, 99999, 'Something new'), 'forbidden', false, false],
-  [refusal(404, 10003, 'Unknown Channel'), 'bad-target', false, false],
-  [refusal(400, 50008, 'Cannot send messages in a non-text channel'), 'bad-target', false, false],
-  [refusal(400, 50006, 'Cannot send an empty message'), 'bad-request', false, false],
-  [refusal(400, 200000, 'Message was blocked'), 'forbidden', false, false],
-  [formError('content', 'BASE_TYPE_MAX_LENGTH'), 'too-long', false, false],
-  [formError('nonce', 'NONCE_TYPE_INVALID'), 'bad-request', false, false],
-  [refusal(404, 0, '404: Not Found'), 'bad-request', false, false],
-  [refusal(500, 0, '500: Internal Server Error'), 'unavailable', true, true],
-  [refusal(503, 130000, 'API resource is currently overloaded'), 'unavailable', true, false],
-  [{ status: 502, body: '<html>' }, 'unavailable', true, false],
-  [{ status: 504, body: '<html>' }, 'unavailable', true, true],
-  [{ status: 403, body: '<html>' }, 'unavailable', true, false],
-  [{ status: 200, body: '<html>' }, 'unavailable', true, true],
+/** What answers of Discord, of a proxy before it, and addresses mean. */
+const meanings: readonly Meaning[] = [
+  // The limit of a channel, and three of the bot or the address, which hold back everything.
+  [limited({}), 'rate-limited retryable after 0.65 s'],
+  [
+    limited({ body: { message: 'x', retry_after: 64.57, global: true } }),
+    'rate-limited retryable wholeService after 64.57 s',
+  ],
+  [
+    limited({ headers: { 'x-ratelimit-global': 'true' } }),
+    'rate-limited retryable wholeService after 0.65 s',
+  ],
+  [
+    limited({ headers: { 'retry-after': '600' }, body: 'error code: 1015' }),
+    'rate-limited retryable wholeService after 600 s',
+  ],
+  [refusal(403, 50001, 'Missing Access'), 'forbidden', /give it `View Channel` there \(403, 50001 /],
+  [refusal(403, 50013, 'Missing Permissions'), 'forbidden'],
+  [refusal(403, 99999, 'Something new'), 'forbidden'],
+  [refusal(404, 10003, 'Unknown Channel'), 'bad-target'],
+  [refusal(400, 50008, 'Cannot send messages in a non-text channel'), 'bad-target'],
+  [refusal(400, 50006, 'Cannot send an empty message'), 'bad-request'],
+  [refusal(400, 200000, 'Message was blocked'), 'forbidden'],
+  [
+    formError('content', 'BASE_TYPE_MAX_LENGTH'),
+    'too-long',
+    /\(400, 50035 Invalid Form Body, content: BASE_TYPE_MAX_LENGTH\)/,
+  ],
+  [formError('nonce', 'NONCE_TYPE_INVALID'), 'bad-request'],
+  [refusal(404, 0, '404: Not Found'), 'bad-request'],
+  [refusal(503, 130000, 'API resource is currently overloaded'), 'unavailable retryable'],
+  [page(403), 'unavailable retryable'],
+  [page(200), 'unavailable retryable maybeDelivered'],
+  ['user:1500000000000000002', 'forbidden', /share a server with it and allow direct messages \(403, 50007 /],
+  ['user:1599999999999999999', 'bad-target'],
 ]
 
-test('each refusal has its meaning, and says whether to try again', async () => {
+test('each refusal says whether and when to try again, and what to fix', async () => {
   await using bed = await open()
-  for (const [answer, ...expected] of refusals) {
-    bed.vendor.script({ kind: 'answer', answer })
-    const { code, retryable, maybeDelivered, message } = await bed.failure()
-    assert.deepEqual([code, retryable, maybeDelivered], expected, message)
-  }
-})
-
-test('a refusal names the field, the code of Discord and the fix', async () => {
-  await using bed = await open()
-  bed.vendor.script({ kind: 'answer', answer: formError('content', 'BASE_TYPE_MAX_LENGTH') })
-  assert.match(
-    (await bed.failure()).message,
-    /\(400, 50035 Invalid Form Body, content: BASE_TYPE_MAX_LENGTH\)/,
-  )
-  assert.match((await bed.failure(bed.vendor.hiddenTo)).message, /give it `View Channel` there \(403, 50001 /)
+  await bed.assertMeanings(meanings)
 })
 
 function refusal(status: number, code: number, message: string): FakeServerAnswer {

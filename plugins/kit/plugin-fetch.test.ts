@@ -13,12 +13,7 @@ function open(fetch = globalThis.fetch) {
   return {
     lines,
     abort,
-    fetch: createPluginFetch({
-      fetch,
-      log,
-      owner: { plugin: 'radio' },
-      signal: abort.signal,
-    }),
+    fetch: createPluginFetch({ fetch, log, owner: { plugin: 'radio' }, signal: abort.signal }),
   }
 }
 

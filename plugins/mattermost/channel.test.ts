@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isPluginError, PluginError } from '@reveille/kit'
+import { PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import { type FakeVendor, openBed } from '@reveille/kit/fake-server'
+import { factsOf, openBed } from '@reveille/kit/fake-server'
 import { createMattermostChannel, type MattermostConfig } from './channel.ts'
 import { openVendor, visibleText } from './fake-server/index.ts'
 
@@ -32,10 +32,7 @@ vendorConformance({
   ],
 })
 
-const configOf = ({ config }: FakeVendor) =>
-  ({ linkPreviews: false, ...config }) as unknown as MattermostConfig
-
-async function open(change: Partial<MattermostConfig> = {}) {
+async function open(change: Partial<MattermostConfig> = {}, end = '') {
   let now = Date.UTC(2026, 10, 21)
   const clock = {
     now: () => now,
@@ -44,10 +41,11 @@ async function open(change: Partial<MattermostConfig> = {}) {
     },
   }
   const vendor = await openVendor({ now: clock.now })
-  const config = { ...configOf(vendor), ...change }
+  const baseUrl = `${vendor.url}${end}`
+  const config = { linkPreviews: false, ...vendor.config, baseUrl, ...change } as unknown as MattermostConfig
   const channel = createMattermostChannel({ config, fetch, now: clock.now })
   const sent = () => vendor.requests.filter(({ path }) => path === '/api/v4/posts').map(({ json }) => json)
-  return { ...openBed(vendor, channel), clock, sent }
+  return { ...openBed(vendor, channel), config, clock, sent }
 }
 
 test('a post carries the channel, the thread, and the delivery’s key as its pending id', async () => {
@@ -87,22 +85,15 @@ test('a person’s direct channel is opened once, by name or by id', async () =>
 
 test('a failed lookup has delivered nothing, and the next send repeats it', async () => {
   await using used = await open()
-  const { vendor, channel, send } = used
-  const others = createMattermostChannel({ config: configOf(vendor), fetch: cutOff, now: Date.now })
-  const call = { target: channel.target('@ada'), key: 'd:1', signal: new AbortController().signal }
-  await assert.rejects(
-    others.send({ text: 'x' }, call),
-    (error) => isPluginError(error) && error.retryable && !error.maybeDelivered,
-  )
-  await assert.rejects(send('Hello', `user:${'u'.repeat(26)}`), { code: 'bad-target' })
+  const { vendor, config, send, failure } = used
+  // The error of the host's fetch for a connection that was cut after the request was sent.
+  const cut = new PluginError('cut', { code: 'network', retryable: true, maybeDelivered: true })
+  const cutOff = createMattermostChannel({ config, fetch: () => Promise.reject(cut), now: Date.now })
+  assert.equal(factsOf(await openBed(vendor, cutOff).failure('@ada')), 'network retryable')
+  assert.equal(factsOf(await failure(`user:${'u'.repeat(26)}`)), 'bad-target')
   await send('Hello', '@ada')
   assert.equal(vendor.messages.length, 1)
 })
-
-/** Creates the error of the host's fetch for a connection that was cut after the request was sent. */
-async function cutOff(): Promise<never> {
-  throw new PluginError('cut', { code: 'network', retryable: true, maybeDelivered: true })
-}
 
 test('the promised window ends before the server forgets', async () => {
   await using used = await open()
@@ -116,71 +107,41 @@ test('the promised window ends before the server forgets', async () => {
   assert.equal(vendor.messages.length, 2, 'the fake server forgets as the server does')
 })
 
-test("a refusal becomes a sentence with the server's own error id", async () => {
+const own = (status: number, error: string) => {
+  return { status, body: { id: error, message: 'No.', status_code: status } }
+}
+const elsewhere = /^What answers at `baseUrl` is not /
+
+test("each refusal says whether and when to try again, with the server's own error id", async () => {
   await using used = await open()
   const { vendor, channel, send } = used
-  const { signal } = new AbortController()
-  const long = { text: 'x'.repeat(16_384) }
-  await assert.rejects(channel.send(long, { target: channel.target(vendor.to), key: 'd:1', signal }), {
+  await send('In a direct channel', '@ada', 'd:2')
+  await used.assertMeanings([
+    [vendor.archivedId, 'bad-target', /archived/],
+    [id, 'forbidden', /add the bot to the team and the channel/],
+    [`${vendor.channelId}:thread:${post}`, 'bad-target', /no such first post/],
+    [`${vendor.messages[0]?.to}:thread:${'r'.repeat(26)}`, 'bad-target', /another channel/],
+    [own(500, 'api.post.deduplicate_create_post.pending'), 'unavailable retryable maybeDelivered'],
+    [own(500, 'app.post.save.app_error'), 'unavailable retryable'],
+    [
+      { status: 429, headers: { 'x-ratelimit-reset': '3' }, body: 'limit exceeded' },
+      'rate-limited retryable wholeService after 3 s',
+    ],
+    // An address that is not a Mattermost server.
+    [{ status: 404, body: '<html>Not here</html>' }, 'unavailable retryable wholeService', elsewhere],
+    [{ status: 200, body: '<html>Log in</html>' }, 'unavailable retryable', elsewhere],
+    [own(404, 'api.context.404.app_error'), 'unavailable retryable wholeService', elsewhere],
+  ])
+  const call = { target: channel.target(vendor.to), key: 'd:1', signal: new AbortController().signal }
+  await assert.rejects(channel.send({ text: 'x'.repeat(16_384) }, call), {
     code: 'too-long',
     retryable: false,
     message: /message_length.*longer than this server takes/,
   })
-  await assert.rejects(send('x', vendor.archivedId), { code: 'bad-target', message: /archived/ })
-  await assert.rejects(send('x', id), {
-    code: 'forbidden',
-    message: /add the bot to the team and the channel/,
+})
+
+for (const end of ['', '/', '/api/v4', '/api/v4/'])
+  test(`the base URL may end with "${end}"`, async () => {
+    await using used = await open({}, end)
+    assert.deepEqual(await used.check(), { ok: true, detail: 'The token belongs to @reveille.' })
   })
-  const nowhere = `${vendor.channelId}:thread:${post}`
-  await assert.rejects(send('x', nowhere), { code: 'bad-target', message: /no such first post/ })
-  await send('In a direct channel', '@ada', 'd:2')
-  const root = 'r'.repeat(26)
-  const elsewhere = `${vendor.messages[0]?.to}:thread:${root}`
-  await assert.rejects(send('x', elsewhere), { code: 'bad-target', message: /another channel/ })
-})
-
-test('a post that is still being saved is retried, and so is one that was not saved', async () => {
-  await using used = await open()
-  const { vendor, send } = used
-  const refusal = (error: string) => ({ status: 500, body: { id: error, message: 'No.', status_code: 500 } })
-  const pending = refusal('api.post.deduplicate_create_post.pending')
-  vendor.script({ kind: 'answer', answer: pending })
-  await assert.rejects(send('x'), { code: 'unavailable', retryable: true, maybeDelivered: true })
-  vendor.script({ kind: 'answer', answer: refusal('app.post.save.app_error') })
-  await assert.rejects(send('x'), { code: 'unavailable', retryable: true, maybeDelivered: false })
-})
-
-test('a limit without Retry-After is waited out as its own header says', async () => {
-  await using used = await open()
-  const { vendor, send } = used
-  const answer = { status: 429, headers: { 'x-ratelimit-reset': '3' }, body: 'limit exceeded' }
-  vendor.script({ kind: 'answer', answer })
-  await assert.rejects(send('x'), { code: 'rate-limited', retryAfter: 3, wholeService: true })
-})
-
-test('an address that is not a Mattermost server is reported as such, and no delivery is lost', async () => {
-  await using used = await open()
-  const { vendor, send } = used
-  for (const answer of [
-    { status: 404, body: '<html>Not here</html>' },
-    { status: 200, body: '<html>Log in</html>' },
-    { status: 404, body: { id: 'api.context.404.app_error', message: 'No.', status_code: 404 } },
-  ]) {
-    vendor.script({ kind: 'answer', answer })
-    const facts = { code: 'unavailable', retryable: true, maybeDelivered: false }
-    await assert.rejects(send('x'), { ...facts, message: /^What answers at `baseUrl` is not / })
-  }
-})
-
-test('the base URL may have a path, a trailing slash, or the path of the API', async () => {
-  for (const end of ['', '/', '/api/v4', '/api/v4/']) {
-    await using used = await open()
-    const baseUrl = `${used.vendor.url}${end}`
-    const config = { ...configOf(used.vendor), baseUrl }
-    const channel = createMattermostChannel({ config, fetch, now: Date.now })
-    assert.deepEqual(await channel.check?.(new AbortController().signal), {
-      ok: true,
-      detail: 'The token belongs to @reveille.',
-    })
-  }
-})

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseMarkdown, readText } from '@reveille/kit/markdown'
-import fc from 'fast-check'
 import { readMarkup } from './fake-server/markup.ts'
 import { rendererOf } from './render.ts'
 
@@ -69,30 +67,6 @@ test('no backslash is written that the web client would show', () => {
   )
   assert.equal(read('a\n\\=\nb'), 'a\n=\nb')
   assert.equal(read('[an \\[odd label](https://example.org)'), 'an [odd label')
-})
-
-test('any text reads as its Markdown says, mentions no one and makes the server fetch nothing', () => {
-  const signs = 'a|word| |\nb|*|**|_|~~|[|]|!|<|>|&amp;|\\|漢|👩🏽‍🚀'.split('|')
-  const calls = [
-    '@all',
-    '@ada',
-    '<at>',
-    'http\\://e.org',
-    'www.e.org',
-    'https://e.org/a_b',
-    '[x](https://e.org/y_z)',
-  ]
-  const text = fc.array(fc.constantFrom(...signs, ...calls), { maxLength: 12 }).map((each) => each.join(''))
-  const bare = (words: string) => words.replaceAll(/[\s\u2060]/g, '')
-  fc.assert(
-    fc.property(text, (markdown) => {
-      const shown = readMarkup(write(`Text: ${markdown}`))
-      assert.equal(bare(shown.text), bare(readText(parseMarkdown(`Text: ${markdown}`))))
-      assert.deepEqual(shown.bareAddresses, [])
-      assert.ok(!shown.words.has('@all') && !shown.words.has('@ada'))
-    }),
-    { seed: 20261122, numRuns: 250 },
-  )
 })
 
 test('an address that is not one after escaping is written as text', () => {

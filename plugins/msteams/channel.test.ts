@@ -60,18 +60,9 @@ test('a person’s chat is opened once, in the tenant of the bot', async () => {
   await send('Two', vendor.userTo)
   const opened = vendor.asked.connector.filter(({ path }) => path === '/teams/v3/conversations')
   const { tenantId, appId } = vendor.config
-  assert.deepEqual(
-    opened.map(({ json }) => json),
-    [
-      {
-        isGroup: false,
-        bot: { id: `28:${appId}` },
-        members: [{ id: person }],
-        tenantId,
-        channelData: { tenant: { id: tenantId } },
-      },
-    ],
-  )
+  const chat = { isGroup: false, bot: { id: `28:${appId}` }, members: [{ id: person }] }
+  const bodies = opened.map(({ json }) => json)
+  assert.deepEqual(bodies, [{ ...chat, tenantId, channelData: { tenant: { id: tenantId } } }])
   assert.deepEqual(new Set(vendor.messages.map(({ to }) => to)), new Set(['a:1chat0']))
 })
 
@@ -85,65 +76,36 @@ test('a multi-tenant bot refuses users, since it has no tenant to look them up i
   assert.throws(() => createTeamsChannel({ config, fetch, now: Date.now }), /`defaultTo`.*needs `tenantId`/)
 })
 
-test('a refusal of the connector becomes a sentence with its own code and the fix', async () => {
+const own = (status: number, headers = {}) => {
+  return { status, headers, body: { error: { code: 'X', message: 'No.' } } }
+}
+const elsewhere = /^What answers at `baseUrl` is not /
+
+test('each refusal says whether and when to try again, with its own code and the fix', async () => {
   await using used = await open()
-  const { vendor, channel, send } = used
-  await assert.rejects(send('x', vendor.foreignTo), {
-    code: 'forbidden',
-    retryable: false,
-    message: /BotNotInConversationRoster\): install the app/,
-  })
-  await assert.rejects(send('x', vendor.outsiderTo), {
-    code: 'forbidden',
-    message: /ForbiddenOperationException\): install the app/,
-  })
-  await assert.rejects(send('x', vendor.unknownTo), { code: 'bad-target', message: /no such conversation/ })
-  const nobody = 'user:00000000-0000-0000-0000-000000000000'
-  await assert.rejects(send('x', nobody), { code: 'bad-target', message: /no such person/ })
+  const { vendor, channel } = used
+  await used.assertMeanings([
+    [vendor.foreignTo, 'forbidden', /BotNotInConversationRoster\): install the app/],
+    [vendor.outsiderTo, 'forbidden', /ForbiddenOperationException\): install the app/],
+    [vendor.unknownTo, 'bad-target', /no such conversation/],
+    ['user:00000000-0000-0000-0000-000000000000', 'bad-target', /no such person/],
+    [own(412), 'unavailable retryable'],
+    [own(429), 'rate-limited retryable'],
+    [own(502), 'unavailable retryable maybeDelivered'],
+    [own(504), 'unavailable retryable maybeDelivered'],
+    // An address that is not the connector.
+    [{ status: 404, body: '<html>Not here</html>' }, 'unavailable retryable wholeService', elsewhere],
+    [
+      { status: 404, body: { message: 'No HTTP resource was found.' } },
+      'unavailable retryable wholeService',
+      elsewhere,
+    ],
+    [{ status: 200, body: '<html>Welcome</html>' }, 'unavailable retryable', elsewhere],
+  ])
   const call = { target: channel.target(vendor.to), key: 'd:1', signal: new AbortController().signal }
   await assert.rejects(channel.send({ text: 'x'.repeat(60_000) }, call), {
     code: 'too-long',
     retryable: false,
     message: /MessageSizeTooBig/,
   })
-})
-
-test('temporary errors of the connector are retried, and only unclear ones may have been delivered', async () => {
-  await using used = await open()
-  const { vendor, send } = used
-  for (const [status, code, maybeDelivered] of [
-    [412, 'unavailable', false],
-    [429, 'rate-limited', false],
-    [500, 'unavailable', true],
-    [502, 'unavailable', true],
-    [503, 'unavailable', false],
-    [504, 'unavailable', true],
-  ] as const) {
-    vendor.script({ kind: 'answer', answer: { status, body: { error: { code: 'X', message: 'No.' } } } })
-    await assert.rejects(send('x'), { code, retryable: true, maybeDelivered, wholeService: false })
-  }
-})
-
-test('a 429 is waited out as its header says, or by the backoff of the host without one', async () => {
-  await using used = await open()
-  const { vendor, send } = used
-  vendor.script({ kind: 'answer', answer: vendor.refusals.rateLimited(9) })
-  await assert.rejects(send('x'), { code: 'rate-limited', retryAfter: 9 })
-  const { body } = vendor.refusals.rateLimited(9)
-  vendor.script({ kind: 'answer', answer: { status: 429, body } })
-  await assert.rejects(send('x'), { code: 'rate-limited', retryAfter: undefined })
-})
-
-test('an address that is not the connector is reported as such, and no delivery is lost', async () => {
-  await using used = await open()
-  const { vendor, send } = used
-  for (const answer of [
-    { status: 404, body: '<html>Not here</html>' },
-    { status: 404, body: { message: 'No HTTP resource was found.' } },
-    { status: 200, body: '<html>Welcome</html>' },
-  ]) {
-    vendor.script({ kind: 'answer', answer })
-    const facts = { code: 'unavailable', retryable: true, maybeDelivered: false }
-    await assert.rejects(send('x'), { ...facts, message: /^What answers at `baseUrl` is not / })
-  }
 })

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseMarkdown, readText } from '@reveille/kit/markdown'
-import fc from 'fast-check'
 import { readMarkup } from './fake-server/markup.ts'
 import { renderReply } from './render.ts'
 
@@ -64,21 +62,3 @@ test('HTML is shown as text and mentions no one', () => {
   assert.deepEqual(readMarkup(written).named, [])
   assert.equal(readMarkup(written).text, text)
 })
-
-test('any text reads as its Markdown says and mentions no one', () => {
-  const signs = 'a|word| |\nb|*|**|_|~~|]|!|<|>|&amp;|\\|漢|👩🏽‍🚀'.split('|')
-  const calls = ['<at>Ada</at>', '<b>', 'https://e.org/a_b', '[x](https://e.org/y_z)', '`<at>`']
-  const text = fc.array(fc.constantFrom(...signs, ...calls), { maxLength: 12 }).map((each) => each.join(''))
-  fc.assert(
-    fc.property(text, (markdown) => {
-      const shown = readMarkup(write(`Text: ${markdown}`))
-      assert.equal(bare(shown.text), bare(readText(parseMarkdown(`Text: ${markdown}`))))
-      assert.deepEqual(shown.named, [])
-    }),
-    { seed: 20261122, numRuns: 250 },
-  )
-})
-
-function bare(text: string): string {
-  return text.replaceAll(/\s/g, '')
-}

@@ -100,28 +100,6 @@ async function failure(promise: Promise<unknown>) {
   return { code, retryable, retryAfter, maybeDelivered, message }
 }
 
-test('a run is one request to /hooks/agent with every field of the decision', async (t) => {
-  const { run: ask, received } = await open(t)
-  assert.deepEqual(await ask(run), { reply: '', handedOver: 'OpenClaw run claw-1', warnings: [] })
-  const [request, ...others] = received
-  assert.deepEqual(others, [])
-  assert.equal(request?.path, '/hooks/agent')
-  assert.deepEqual(request?.body, {
-    message: 'Review #42.',
-    name: 'GitHub',
-    sessionKey: 'hook:pr:42',
-    wakeMode: 'now',
-    deliver: true,
-    channel: 'slack',
-    to: '#ops',
-    model: 'openai/gpt-5',
-    thinking: 'low',
-    timeoutSeconds: 119,
-  })
-  const { authorization, 'x-reveille-run': id, 'idempotency-key': key } = request?.headers ?? {}
-  assert.deepEqual([authorization, id, key], [`Bearer ${token}`, 'run-1', 'run-1'])
-})
-
 test('absent fields are left out', async (t) => {
   const { run: ask, received } = await open(t, { config: { sessionKey: 'omit' } })
   await ask(bare)
@@ -154,7 +132,7 @@ test('a retried run is the same request, so that OpenClaw takes it once', async 
   await ask({ ...run, attempt: 2, timeoutSeconds: 60 })
   await ask({ ...run, attempt: 3, timeoutSeconds: 119 })
   assert.deepEqual(received[1]?.body, received[0]?.body)
-  assert.equal(received[1]?.headers['idempotency-key'], received[0]?.headers['idempotency-key'])
+  for (const { headers } of received) assert.equal(headers['idempotency-key'], 'run-1')
   assert.equal(taken.length, 1)
 })
 
@@ -212,13 +190,6 @@ test('a compaction is refused: OpenClaw keeps its own conversations', async (t) 
   const { run: ask, received } = await open(t)
   const { code, retryable } = await failure(ask({ ...bare, kind: 'compaction' }))
   assert.deepEqual([code, retryable, received.length], ['unsupported', false, 0])
-})
-
-test('a chosen session key that OpenClaw refuses fails the run, and the error names both settings', async (t) => {
-  const { run: ask } = await open(t, { openClaw: { allowRequestSessionKey: false } })
-  const { code, retryable, message } = await failure(ask(run))
-  assert.deepEqual([code, retryable], ['bad-request', false])
-  assert.match(message, /`hooks\.allowRequestSessionKey: true` there, or `sessionKey: omit` for this runner/)
 })
 
 test('a generated session key is left out once OpenClaw has refused it', async (t) => {

@@ -79,17 +79,13 @@ const broken: Readonly<Record<string, (driver: Driver) => Driver>> = {
       ),
   })),
   'takes a parameter that is repeated, in any order, and says how many rows changed': withTransaction(
-    (tx) => ({
-      run: async (sql, values) => Math.min(1, await tx.run(sql, values)),
-    }),
+    (tx) => ({ run: async (sql, values) => Math.min(1, await tx.run(sql, values)) }),
   ),
   'numbers rows in the order in which they are inserted': withTransaction((tx) => ({
     insert: (table, rows, onConflict) => tx.insert(table, rows.toReversed(), onConflict),
   })),
   'does what was asked for with a row whose key is taken, and refuses it elsewhere': withTransaction(
-    (tx) => ({
-      insert: (table, rows) => tx.insert(table, rows, 'ON CONFLICT DO NOTHING'),
-    }),
+    (tx) => ({ insert: (table, rows) => tx.insert(table, rows, 'ON CONFLICT DO NOTHING') }),
   ),
   'changes each row as it was given, and no other': withTransaction((tx) => ({
     update: (table, columns, rows) => tx.update(table, columns, rows.slice(0, 1)),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vendorConformance } from '@reveille/kit/conformance'
-import { openBed } from '@reveille/kit/fake-server'
+import { type Meaning, openBed } from '@reveille/kit/fake-server'
 import { checkConfiguration, createSignalChannel } from './channel.ts'
 import type { SignalConfig } from './daemon.ts'
 import { rpcError } from './fake-server/account.ts'
@@ -50,88 +50,50 @@ async function open(given: Partial<SignalConfig> = {}) {
 
 const { signal } = new AbortController()
 
-/** Returns the text of each style. */
-function seen({ text, styles }: { text: string; styles?: unknown }) {
-  return (styles as string[]).map((range) => {
-    const [start, length, style] = range.split(':')
-    return [style, text.slice(Number(start), Number(start) + Number(length))]
+/** What a person reads of a message, each style with its text. */
+for (const [name, markdown, text, styles] of [
+  [
+    'marks become ranges in UTF-16 units, and nested ones overlap',
+    '👩🏽‍🚀 **bold *both* bold** ~~gone~~ `x < y`',
+    '👩🏽‍🚀 bold both bold gone x < y',
+    ['BOLD bold both bold', 'ITALIC both', 'STRIKETHROUGH gone', 'MONOSPACE x < y'],
+  ],
+  [
+    'headings are bold, code is monospaced, and the prefix of a quote has no style',
+    '# Title\n\n```ts\nlet x\n  let y\n```\n\n> **one\n> two**\n\n- `a`\n  b',
+    'Title\n\nlet x\n  let y\n\n> one\n> two\n\n• a\n   b',
+    ['BOLD Title', 'MONOSPACE let x\n  let y', 'BOLD one\n', 'BOLD two', 'MONOSPACE a'],
+  ],
+  ['a text cannot contain style marks of its own', '\ufdd0x\ufdd5 `\ufdd1y`', 'x y', ['MONOSPACE y']],
+  [
+    'links show their addresses, once',
+    '[page](https://e.org/a) https://e.org/b [mail](mailto:ada@e.org) ![pic](https://e.org/p.png)',
+    'page (https://e.org/a) https://e.org/b mail (ada@e.org) pic (https://e.org/p.png)',
+    [],
+  ],
+] as const)
+  test(name, async () => {
+    await using bed = await open()
+    await bed.send(markdown)
+    const [message] = bed.vendor.messages
+    const styled = (message?.['styles'] ?? []) as string[]
+    const ranges = styled.map((range) => {
+      const [start, length, style] = range.split(':')
+      return `${style} ${message?.text.slice(Number(start), Number(start) + Number(length))}`
+    })
+    assert.deepEqual([message?.text, ranges], [text, styles])
   })
-}
 
-test('marks become ranges in UTF-16 units, and nested ones overlap', async () => {
-  await using bed = await open()
-  await bed.send('👩🏽‍🚀 **bold *both* bold** ~~gone~~ `x < y`')
-  const [message] = bed.vendor.messages
-  assert.ok(message !== undefined)
-  assert.equal(message.text, '👩🏽‍🚀 bold both bold gone x < y')
-  assert.deepEqual(seen(message), [
-    ['BOLD', 'bold both bold'],
-    ['ITALIC', 'both'],
-    ['STRIKETHROUGH', 'gone'],
-    ['MONOSPACE', 'x < y'],
-  ])
-  assert.deepEqual(message['styles'], ['8:14:BOLD', '13:4:ITALIC', '23:4:STRIKETHROUGH', '28:5:MONOSPACE'])
-})
-
-test('headings are bold, code is monospaced, and the prefix of a quote has no style', async () => {
-  await using bed = await open()
-  await bed.send('# Title\n\n```ts\nlet x\n  let y\n```\n\n> **one\n> two**\n\n- `a`\n  b')
-  const [message] = bed.vendor.messages
-  assert.ok(message !== undefined)
-  assert.equal(message.text, 'Title\n\nlet x\n  let y\n\n> one\n> two\n\n• a\n   b')
-  assert.deepEqual(seen(message), [
-    ['BOLD', 'Title'],
-    ['MONOSPACE', 'let x\n  let y'],
-    ['BOLD', 'one\n'],
-    ['BOLD', 'two'],
-    ['MONOSPACE', 'a'],
-  ])
-})
-
-test('a text cannot contain style marks of its own', async () => {
-  await using bed = await open()
-  await bed.send('\ufdd0x\ufdd5 `\ufdd1y`')
-  assert.deepEqual(bed.vendor.messages[0]?.['styles'], ['2:1:MONOSPACE'])
-})
-
-test('links show their addresses, once', async () => {
-  await using bed = await open()
-  await bed.send(
-    '[page](https://example.org/a) https://example.org/b [mail](mailto:ada@example.org) ![pic](https://example.org/p.png)',
-  )
-  assert.equal(
-    bed.vendor.messages[0]?.text,
-    'page (https://example.org/a) https://example.org/b mail (ada@example.org) pic (https://example.org/p.png)',
-  )
-})
-
-test('each part of a long text has its own ranges, and none becomes a file', async () => {
-  await using bed = await open()
-  await bed.send(
-    Array.from(
-      { length: 120 },
-      (_, index) => `Zeile ${index}: **fett ${index}** ärgert *schräg ${index}*.`,
-    ).join('\n\n'),
-  )
-  const { messages } = bed.vendor
-  assert.ok(messages.length > 2)
-  for (const message of messages) {
-    assert.equal(message['isAttachment'], false)
-    for (const [style, words] of seen(message))
-      assert.match(words ?? '', style === 'BOLD' ? /^fett \d+$/ : /^schräg \d+$/)
-  }
-  assert.equal(messages.flatMap(seen).length, 240)
-})
-
-test('every form of address reaches the recipient that it names', async () => {
-  await using bed = await open()
-  for (const to of [`uuid:${ada.uuid}`, 'username:ada.01', `group:${groups.crew.id}`])
-    await bed.send('Hello', to)
-  assert.deepEqual(
-    bed.vendor.messages.map(({ to }) => to),
-    [ada.number, ada.number, groups.crew.id],
-  )
-})
+const apis = ['json-rpc', 'rest'] as const
+for (const api of apis)
+  test(`every form of address reaches the recipient that it names: ${api}`, async () => {
+    await using bed = await open({ api, account: ownNumber })
+    const addresses = [`uuid:${ada.uuid}`, 'username:ada.01', `group:${groups.crew.id}`]
+    for (const to of addresses) await bed.send('**Hello** ~ | * `', to)
+    const recipients = bed.vendor.messages.map(({ to }) => to)
+    assert.deepEqual(recipients, [ada.number, ada.number, groups.crew.id])
+    assert.deepEqual(new Set(bed.texts()), new Set(['Hello ~ | * `']))
+  })
 
 test('the receipt lists members of a group that a message did not reach', async () => {
   await using bed = await open()
@@ -146,76 +108,59 @@ test('the receipt lists members of a group that a message did not reach', async 
   })
 })
 
-test('a message that reached no member of its group is a failure', async () => {
-  await using bed = await open()
-  const { code, retryable, message } = await bed.failure(`group:${groups.lost.id}`)
-  assert.deepEqual([code, retryable], ['bad-target', false])
-  assert.match(message, /^signal-cli answers -1: Failed to send message, not registered with Signal\. Fix/)
-})
+const rpc = (code: number, data: object | null = null) => ({ body: rpcError(code, 'Words', 'd:1', data) })
+const limited = (more: object) => ({ response: { results: [{ type: 'RATE_LIMIT_FAILURE', ...more }] } })
+const unreached = [{ type: 'UNREGISTERED_FAILURE', recipientAddress: { number: gone.number } }]
+const tokens = { challenge_tokens: ['a-token'] }
 
-test('a result without any reached recipient is a failure', async () => {
-  await using bed = await open()
-  const results = [{ type: 'UNREGISTERED_FAILURE', recipientAddress: { number: gone.number } }]
-  bed.vendor.script({
-    kind: 'answer',
-    answer: { body: { jsonrpc: '2.0', id: 'd:1', result: { timestamp: 1, results } } },
-  })
-  const { code, retryable, message } = await bed.failure()
-  assert.deepEqual(
-    [code, retryable, message],
+/** What each refusal means, by the interface of the service. */
+const refusals: Readonly<Record<'json-rpc' | 'rest', readonly Meaning[]>> = {
+  'json-rpc': [
+    [rpc(-1), 'bad-target'],
+    [rpc(-3), 'unavailable retryable maybeDelivered'],
+    [rpc(-4), 'forbidden'],
+    [rpc(-5, limited({})), 'rate-limited retryable'],
     [
-      'bad-target',
-      false,
-      'Signal reached nobody: not registered with Signal. Fix the address, or let them install it.',
+      rpc(-5, limited({ token: 'a-token', retryAfterSeconds: 90 })),
+      'rate-limited retryable wholeService after 90 s',
+      /submitRateLimitChallenge --challenge a-token --captcha/,
     ],
-  )
-})
-
-test('errors of the daemon say whether a retry can help and how to fix them', async () => {
-  await using bed = await open()
-  const refused = async (code: number, data: object | null = null) => {
-    bed.vendor.script({ kind: 'answer', answer: { body: rpcError(code, 'Words', 'd:1', data) } })
-    const { code: kind, retryable, maybeDelivered, wholeService } = await bed.failure()
-    return [kind, retryable, maybeDelivered, wholeService]
-  }
-  const rateLimited = (more: object) => ({ response: { results: [{ type: 'RATE_LIMIT_FAILURE', ...more }] } })
-  assert.deepEqual(await refused(-1), ['bad-target', false, false, false])
-  assert.deepEqual(await refused(-3), ['unavailable', true, true, false])
-  assert.deepEqual(await refused(-4), ['forbidden', false, false, false])
-  assert.deepEqual(await refused(-5, rateLimited({})), ['rate-limited', true, false, false])
-  assert.deepEqual(await refused(-5, rateLimited({ token: 'a-token' })), ['rate-limited', true, false, true])
-  assert.deepEqual(await refused(-6), ['bad-credential', true, false, true])
-  assert.deepEqual(await refused(-32602), ['bad-credential', true, false, true])
-  assert.deepEqual(await refused(-32603), ['unavailable', true, true, false])
-  assert.deepEqual(await refused(-32600), ['bad-request', false, false, false])
-})
-
-test('a proof that Signal demands is reported with its token, because only the operator can give it', async () => {
-  await using bed = await open()
-  bed.vendor.script({ kind: 'answer', answer: bed.vendor.refusals.rateLimited(90) })
-  const { message, retryAfter } = await bed.failure()
-  assert.equal(retryAfter, 90)
-  assert.match(message, /submitRateLimitChallenge --challenge a-token --captcha/)
-})
-
-test('a server that is not a JSON-RPC daemon is recognised by its status', async () => {
-  await using bed = await open()
-  const answered = async (status: number) => {
-    bed.vendor.always({ kind: 'answer', answer: { status } })
-    const { code, retryable } = await bed.failure()
-    return [code, retryable]
-  }
-  assert.deepEqual(await answered(415), ['bad-request', false])
-  assert.deepEqual(await answered(421), ['bad-request', false])
-  assert.deepEqual(await answered(404), ['unavailable', true])
-})
-
-test('a person whose safety number has changed is not written to', async () => {
-  await using bed = await open()
-  const { code, retryable, message } = await bed.failure(outsider.number)
-  assert.deepEqual([code, retryable], ['forbidden', false])
-  assert.match(message, /signal-cli trust/)
-})
+    [rpc(-6), 'bad-credential retryable wholeService'],
+    [rpc(-32602), 'bad-credential retryable wholeService'],
+    [rpc(-32603), 'unavailable retryable maybeDelivered'],
+    [rpc(-32600), 'bad-request'],
+    [
+      { body: { jsonrpc: '2.0', id: 'd:1', result: { timestamp: 1, results: unreached } } },
+      'bad-target',
+      /^Signal reached nobody: not registered with Signal\. Fix the address, or let them install it\.$/,
+    ],
+    [
+      `group:${groups.lost.id}`,
+      'bad-target',
+      /^signal-cli answers -1: Failed to send message, not registered with Signal\. Fix/,
+    ],
+    // A person whose safety number has changed.
+    [outsider.number, 'forbidden', /signal-cli trust/],
+    // Servers that are no JSON-RPC daemon.
+    [{ status: 415 }, 'bad-request'],
+    [{ status: 421 }, 'bad-request'],
+    [{ status: 404 }, 'unavailable retryable wholeService'],
+  ],
+  // Nearly all of them are 400, and are distinguished by their words.
+  rest: [
+    [restError(400, 'Unregistered user "+41"'), 'bad-target'],
+    [restError(400, 'Untrusted Identity for "+41"'), 'forbidden'],
+    [restError(400, 'Something else'), 'bad-request'],
+    [restError(400, 'Failed to send (IOException)'), 'unavailable retryable maybeDelivered'],
+    [restError(429, 'Rate limit exceeded'), 'rate-limited retryable'],
+    [restError(429, 'Rate limit exceeded', tokens), 'rate-limited retryable wholeService'],
+  ],
+}
+for (const api of apis)
+  test(`each refusal says whether a retry can help and what to fix: ${api}`, async () => {
+    await using bed = await open({ api, account: ownNumber })
+    await bed.assertMeanings(refusals[api])
+  })
 
 test('a check names the account that sends', async () => {
   await using bed = await open()
@@ -225,55 +170,16 @@ test('a check names the account that sends', async () => {
   assert.equal((await other.failure()).code, 'bad-credential')
 })
 
-test('another machine is refused unless the operator allows it', () => {
-  const refuses = (baseUrl: string) => {
-    const config = { baseUrl, api: 'json-rpc', allowRemote: false } as const
-    assert.throws(() => checkConfiguration(config), /allowRemote/, baseUrl)
+test('another machine is refused unless the operator allows it, and so is the other interface without an account', () => {
+  const remote = ['10.0.0.1:8080', 'signal.example.org', '127.0.0.1.example.org', '0.0.0.0:8080']
+  for (const host of remote) {
+    const config = { baseUrl: `http://${host}`, api: 'json-rpc', allowRemote: false } as const
+    assert.throws(() => checkConfiguration(config), /allowRemote/, host)
     checkConfiguration({ ...config, allowRemote: true })
   }
-  for (const url of [
-    'http://10.0.0.1:8080',
-    'https://signal.example.org',
-    'http://127.0.0.1.example.org',
-    'http://0.0.0.0:8080',
-  ])
-    refuses(url)
-  for (const baseUrl of [
-    'http://127.0.0.1:8080',
-    'http://localhost:8080/',
-    'http://[::1]:8080',
-    'http://127.1',
-  ])
-    checkConfiguration({ baseUrl, api: 'json-rpc', allowRemote: false })
-})
-
-test('signal-cli-rest-api is sent the sender, and the recipients in its own form', async () => {
-  await using bed = await open({ api: 'rest', account: ownNumber })
-  for (const to of [`uuid:${ada.uuid}`, 'username:ada.01', `group:${groups.crew.id}`]) {
-    await bed.send('**Hello** ~ | * `', to)
+  for (const host of ['127.0.0.1:8080', 'localhost:8080/', '[::1]:8080', '127.1']) {
+    const config = { baseUrl: `http://${host}`, allowRemote: false } as const
+    checkConfiguration({ ...config, api: 'json-rpc' })
+    assert.throws(() => checkConfiguration({ ...config, api: 'rest' }), /account/)
   }
-  assert.deepEqual(
-    bed.vendor.messages.map(({ to, text }) => [to, text]),
-    [ada.number, ada.number, groups.crew.id].map((to) => [to, 'Hello ~ | * `']),
-  )
-  assert.throws(
-    () => checkConfiguration({ baseUrl: bed.vendor.url, api: 'rest', allowRemote: false }),
-    /account/,
-  )
-})
-
-test('refusals of signal-cli-rest-api, nearly all of them 400, are distinguished by their words', async () => {
-  await using bed = await open({ api: 'rest', account: ownNumber })
-  const refused = async (status: number, words: string, more?: object) => {
-    bed.vendor.script({ kind: 'answer', answer: restError(status, words, more) })
-    const { code, retryable, maybeDelivered, wholeService } = await bed.failure()
-    return [code, retryable, maybeDelivered, wholeService]
-  }
-  assert.deepEqual(await refused(400, 'Unregistered user "+41"'), ['bad-target', false, false, false])
-  assert.deepEqual(await refused(400, 'Untrusted Identity for "+41"'), ['forbidden', false, false, false])
-  assert.deepEqual(await refused(400, 'Something else'), ['bad-request', false, false, false])
-  assert.deepEqual(await refused(400, 'Failed to send (IOException)'), ['unavailable', true, true, false])
-  assert.deepEqual(await refused(429, 'Rate limit exceeded'), ['rate-limited', true, false, false])
-  const tokens = { challenge_tokens: ['a-token'] }
-  assert.deepEqual(await refused(429, 'Rate limit exceeded', tokens), ['rate-limited', true, false, true])
 })

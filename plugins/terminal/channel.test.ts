@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { isPluginError } from '@reveille/kit'
+import type { Channel } from '@reveille/kit'
 import { channelConformance } from '@reveille/kit/conformance'
 import { createTerminalChannel, type TerminalStream } from './channel.ts'
 
@@ -35,6 +35,10 @@ function createStream(facts: Partial<TerminalStream> = {}) {
     },
   })
   return Object.assign(stream, { written }, facts)
+}
+
+const callTo = (channel: Channel) => {
+  return { target: channel.target('stdout'), key: 'd:1', signal: new AbortController().signal }
 }
 
 function open(facts: Partial<TerminalStream> = {}) {
@@ -101,8 +105,7 @@ test('a reply cannot control the terminal or leave its bar', async () => {
 
 test('a key cannot control the terminal either', async () => {
   const { channel, stdout } = open()
-  const call = { target: channel.target('stdout'), signal: new AbortController().signal }
-  await channel.send({ text: 'x' }, { ...call, key: '\x1b[2J\n:\x07' })
+  await channel.send({ text: 'x' }, { ...callTo(channel), key: '\x1b[2J\n:\x07' })
   assert.doesNotMatch(stdout.written.join(''), /(?!\n)\p{Cc}/u)
 })
 
@@ -122,9 +125,8 @@ test('a send waits until a slow reader has taken the text', async () => {
   const taking: (() => void)[] = []
   const stdout = new Writable({ write: (_chunk, _encoding, done) => void taking.push(done) })
   const { channel } = createTerminalChannel({ stdout, stderr: createStream() })
-  const call = { target: channel.target('stdout'), key: 'd:1', signal: new AbortController().signal }
   let isSent = false
-  const sending = channel.send({ text: 'x' }, call).then(() => {
+  const sending = channel.send({ text: 'x' }, callTo(channel)).then(() => {
     isSent = true
   })
   await yieldToEventLoop()
@@ -134,39 +136,22 @@ test('a send waits until a slow reader has taken the text', async () => {
   assert.equal(isSent, true)
 })
 
-test('a full disk fails only that reply, which can be retried', async () => {
-  const stdout = new Writable({
-    write(_chunk, _encoding, done) {
-      done(Object.assign(new Error('no space left'), { code: 'ENOSPC' }))
-    },
+for (const [what, code, retryable] of [
+  ['a full disk fails only that reply, which can be retried', 'ENOSPC', true],
+  ['a reader that is gone is a permanent error and does not end the process', 'EPIPE', false],
+] as const)
+  test(what, async () => {
+    const error = Object.assign(new Error('It failed.'), { code })
+    const stdout = new Writable({ write: (_chunk, _encoding, done) => done(error) })
+    const { channel, close } = createTerminalChannel({ stdout, stderr: createStream() })
+    const message = retryable ? 'Writing to stdout failed: ENOSPC.' : /./
+    await assert.rejects(channel.send({ text: 'x' }, callTo(channel)), {
+      code: 'unavailable',
+      retryable,
+      message,
+    })
+    await close()
   })
-  const { channel, close } = createTerminalChannel({ stdout, stderr: createStream() })
-  const call = { target: channel.target('stdout'), key: 'd:1', signal: new AbortController().signal }
-  await assert.rejects(
-    channel.send({ text: 'x' }, call),
-    (error) =>
-      isPluginError(error) &&
-      error.code === 'unavailable' &&
-      error.retryable &&
-      error.message === 'Writing to stdout failed: ENOSPC.',
-  )
-  await close()
-})
-
-test('a reader that is gone is a permanent error and does not end the process', async () => {
-  const stdout = new Writable({
-    write(_chunk, _encoding, done) {
-      done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
-    },
-  })
-  const { channel, close } = createTerminalChannel({ stdout, stderr: createStream() })
-  const call = { target: channel.target('stdout'), key: 'd:1', signal: new AbortController().signal }
-  await assert.rejects(
-    channel.send({ text: 'x' }, call),
-    (error) => isPluginError(error) && error.code === 'unavailable' && !error.retryable,
-  )
-  await close()
-})
 
 test('close removes its listeners and leaves the streams open', async () => {
   const { close, stdout } = open()

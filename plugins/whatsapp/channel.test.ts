@@ -2,15 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { vendorConformance } from '@reveille/kit/conformance'
-import { type FakeServerAnswer, openBed } from '@reveille/kit/fake-server'
+import { factsOf, type Meaning, openBed } from '@reveille/kit/fake-server'
 import { createWhatsAppChannel, userAgent, type WhatsAppConfig } from './channel.ts'
-import {
-  type FakeWhatsApp,
-  type FakeWhatsAppOptions,
-  graphError,
-  openVendor,
-  visibleText,
-} from './fake-server/index.ts'
+import { type FakeWhatsAppOptions, graphError, openVendor, visibleText } from './fake-server/index.ts'
 
 vendorConformance({
   name: 'the channel whatsapp conforms',
@@ -36,11 +30,10 @@ vendorConformance({
 })
 
 const defaults = { apiVersion: 'v23.0', linkPreviews: false }
-const configOf = ({ config }: FakeWhatsApp) => ({ ...defaults, ...config }) as unknown as WhatsAppConfig
-
-async function open(given: Partial<WhatsAppConfig> = {}, options?: FakeWhatsAppOptions) {
+async function open(given: Partial<WhatsAppConfig> = {}, options?: FakeWhatsAppOptions, end = '') {
   const vendor = await openVendor(options)
-  const config = { ...configOf(vendor), ...given }
+  const baseUrl = `${vendor.url}${end}`
+  const config = { ...defaults, ...vendor.config, baseUrl, ...given } as unknown as WhatsAppConfig
   const channel = createWhatsAppChannel({ config, fetch, now: Date.now })
   const bodies = () => vendor.requests.map(({ json }) => json as Record<string, unknown>)
   return { ...openBed(vendor, channel), bodies }
@@ -66,26 +59,17 @@ test('a text is sent to the number without its plus, without a preview, in the c
   assert.deepEqual(receipt, { id: bed.vendor.messages[0]?.id })
 })
 
-test('previews are shown if the configuration asks for them', async () => {
+test('a group is named as a group, and previews are shown if the configuration asks for them', async () => {
   await using bed = await open({ linkPreviews: true })
-  await bed.send()
-  assert.equal(bed.vendor.messages[0]?.hasPreview, true)
-})
-
-test('a group is named as a group', async () => {
-  await using bed = await open()
   await bed.send('Hello', bed.vendor.groupTo)
-  assert.equal(bed.vendor.messages[0]?.recipientType, 'group')
+  const [message] = bed.vendor.messages
+  assert.deepEqual([message?.recipientType, message?.hasPreview], ['group', true])
 })
 
 test('the base URL may end with a slash, and the check names the owner of the number', async () => {
-  await using vendor = { ...(await openVendor()), [Symbol.asyncDispose]: () => vendor.close() }
-  const config = { ...configOf(vendor), baseUrl: `${vendor.url}/` }
-  const channel = createWhatsAppChannel({ config, fetch, now: Date.now })
-  assert.deepEqual(await channel.check?.(new AbortController().signal), {
-    ok: true,
-    detail: 'Replies come from Ada’s Garage, +1 555-555-5555.',
-  })
+  await using bed = await open({}, {}, '/')
+  const detail = 'Replies come from Ada’s Garage, +1 555-555-5555.'
+  assert.deepEqual(await bed.check(), { ok: true, detail })
 })
 
 test('the user agent names the version of the package', async () => {
@@ -93,15 +77,7 @@ test('the user agent names the version of the package', async () => {
   assert.equal(userAgent, `reveille/${version}`)
 })
 
-test('a user who has not written for 24 hours gets nothing without a template, and the error says why', async () => {
-  await using bed = await open()
-  const { code, retryable, maybeDelivered, message } = await bed.failure(bed.vendor.silentTo)
-  assert.deepEqual([code, retryable, maybeDelivered], ['window-closed', false, false])
-  assert.match(message, /within 24 hours of a message of theirs.*set `channels\.whatsapp\.template`/)
-  assert.deepEqual(bed.vendor.messages, [])
-})
-
-test('a short reply reaches such a user whole in the template, on one line', async () => {
+test('a short reply reaches a user who has not written for 24 hours whole in the template, on one line', async () => {
   await using bed = await open({ template })
   const [receipt] = await bed.send('# Done\n\n- one\n- **two**\n\n\tThree.', bed.vendor.silentTo)
   const [message] = bed.vendor.messages
@@ -125,7 +101,7 @@ test('a reply too long for the template is sent in part, and the rest waits unti
     await using bed = await open({ template })
     const { vendor } = bed
     const error = await bed.failure(vendor.silentTo, reply)
-    assert.deepEqual([error.code, error.retryable, error.maybeDelivered], ['window-closed', false, false])
+    assert.equal(factsOf(error), 'window-closed')
     assert.match(error.message, /the template reply_ready has shown them how the reply begins/)
     assert.equal(vendor.messages.length, 1, 'the template is sent once')
     assert.match(vendor.messages[0]?.body ?? '', /^A long line\. A long line\. .{800,}…$/)
@@ -137,127 +113,111 @@ test('a reply too long for the template is sent in part, and the rest waits unti
   }
 })
 
-test('an error names a template that Meta refuses', async () => {
-  await using bed = await open({ template: { name: 'unknown', language: 'en_US' } })
-  const { code, retryable, message } = await bed.failure(bed.vendor.silentTo)
-  assert.deepEqual([code, retryable], ['bad-request', false])
-  assert.match(message, /knows no such template.*`channels\.whatsapp\.template`.*132001/)
-})
-
-test('a paused template has reached no one, although Meta accepts it', async () => {
-  await using bed = await open({ template })
-  const messages = [{ id: 'wamid.1', message_status: 'paused' }]
-  bed.vendor.script({ kind: 'answer', answer: { body: { messaging_product: 'whatsapp', messages } } })
-  const { code, retryable, message } = await bed.failure()
-  assert.deepEqual([code, retryable], ['bad-request', false])
-  assert.match(message, /paused the template/)
-})
-
 test('a template that may have arrived is not sent again automatically', async () => {
   await using bed = await open({ template })
   bed.vendor.script(
     { kind: 'answer', answer: graphError(131047, 'Re-engagement message') },
     { kind: 'cut-after' },
   )
-  const { retryable, maybeDelivered } = await bed.failure(bed.vendor.silentTo)
-  assert.deepEqual([retryable, maybeDelivered], [true, true])
+  assert.equal(factsOf(await bed.failure(bed.vendor.silentTo)), 'network retryable maybeDelivered')
   assert.equal(bed.vendor.messages.length, 1)
 })
 
 test('a limit for one user holds back only that user', async () => {
   await using bed = await open({}, { burst: 1 })
   await bed.send()
-  const { code, retryable, retryAfter, wholeService } = await bed.failure()
-  assert.deepEqual(
-    { code, retryable, retryAfter, wholeService },
-    {
-      code: 'rate-limited',
-      retryable: true,
-      retryAfter: 6,
-      wholeService: false,
-    },
-  )
+  assert.equal(factsOf(await bed.failure()), 'rate-limited retryable after 6 s')
   await bed.send('Hello', bed.vendor.groupTo)
 })
 
-test('the time to wait is read wherever an answer has one', async () => {
-  await using bed = await open()
-  const usage = { 1: [{ type: 'whatsapp', estimated_time_to_regain_access: 2 }, { type: 'other' }] }
-  const { status, body } = graphError(80007, 'Rate limit issues')
-  for (const [headers, retryAfter] of [
-    [{ 'retry-after': '9' }, 9],
-    [{ 'x-business-use-case-usage': JSON.stringify(usage) }, 120],
-    [{ 'x-business-use-case-usage': '{' }, undefined],
-  ] as const) {
-    bed.vendor.script({ kind: 'answer', answer: { status, body, headers } as FakeServerAnswer })
-    assert.equal((await bed.failure()).retryAfter, retryAfter)
-  }
-})
-
-type Facts = readonly [code: string, retryable: boolean, wholeService: boolean, maybeDelivered: boolean]
-
-/** The expected results by Meta's code, whatever the status is. */
-const meanings: Readonly<Record<string, Facts>> = {
-  '0 102 104 190 3 10 33 200 210 299 803': ['bad-credential', true, true, false],
-  '131042 131045 133010': ['forbidden', true, true, false],
-  '368 130497 131030 131031 131049 131050': ['forbidden', false, false, false],
-  '4 17 613 80007 130429 131048 133016': ['rate-limited', true, true, false],
-  '131056': ['rate-limited', true, false, false],
-  '1 2 131000 131016 131057 133004': ['unavailable', true, false, false],
-  '100 131008 131009 131051 132000 132001 132005 132007 132012 132015 132016 424242': [
-    'bad-request',
-    false,
-    false,
-    false,
-  ],
-  '131021 131026': ['bad-target', false, false, false],
+/** What Meta's codes mean, whatever the status is. */
+const meanings: Readonly<Record<string, string>> = {
+  '0 102 104 190 3 10 33 200 210 299 803': 'bad-credential retryable wholeService',
+  '131042 131045 133010': 'forbidden retryable wholeService',
+  '368 130497 131030 131031 131049 131050': 'forbidden',
+  '4 17 613 80007 130429 131048 133016': 'rate-limited retryable wholeService',
+  '131056': 'rate-limited retryable after 6 s',
+  '1 2 131000 131016 131057 133004': 'unavailable retryable',
+  '100 131008 131009 131051 132000 132001 132005 132007 132012 132015 132016 424242': 'bad-request',
+  '131021 131026': 'bad-target',
 }
 
 test('only the code decides what a refusal of Meta means', async () => {
   await using bed = await open()
-  for (const [codes, expected] of Object.entries(meanings)) {
-    for (const given of codes.split(' ')) {
-      for (const status of [400, 403, 429]) {
-        const answer = { ...graphError(Number(given), 'In its own words'), status }
-        bed.vendor.script({ kind: 'answer', answer })
-        const { code, retryable, wholeService, maybeDelivered, message } = await bed.failure()
-        assert.deepEqual([code, retryable, wholeService, maybeDelivered], expected, `${given} (${status})`)
-        assert.ok(message.includes(`(${given} In its own words).`), message)
-      }
+  for (const [codes, facts] of Object.entries(meanings))
+    for (const code of codes.split(' ').map(Number)) {
+      const answers = [400, 403, 429].map((status) => ({ ...graphError(code, 'In its own words'), status }))
+      const words = new RegExp(`\\(${code} In its own words\\)\\.`)
+      await bed.assertMeanings(answers.map((answer) => [answer, facts, words]))
     }
-  }
 })
 
-test('an unknown code is retried if Meta says so', async () => {
-  await using bed = await open()
-  const transient = graphError(424242, 'For a moment', { is_transient: true })
-  bed.vendor.script({ kind: 'answer', answer: transient })
-  bed.vendor.script({ kind: 'answer', answer: { ...graphError(424242, 'For a moment'), status: 500 } })
-  for (const _ of ['said so', 'by its status']) {
-    const { code, retryable } = await bed.failure()
-    assert.deepEqual([code, retryable], ['unavailable', true])
-  }
-})
+const limited = graphError(80007, 'Rate limit issues')
+const usage = { 1: [{ type: 'whatsapp', estimated_time_to_regain_access: 2 }, { type: 'other' }] }
+const inHeader = (value: unknown) => ({ 'x-business-use-case-usage': JSON.stringify(value) })
+const paused = { messaging_product: 'whatsapp', messages: [{ id: 'wamid.1', message_status: 'paused' }] }
+const unknownTemplate = { name: 'unknown', language: 'en_US' }
+const page = (status: number) => ({ status, body: '<html>' })
 
-test('an unknown sender number is retried until the operator fixes it', async () => {
-  await using bed = await open({ phoneNumberId: '1' })
-  const { retryable, wholeService, message } = await bed.failure()
-  assert.deepEqual([retryable, wholeService], [true, true])
-  assert.match(message, /knows no number with this `phoneNumberId`/)
-})
-
-test('an answer of something else may have passed the message on, unless it says that it could not', async () => {
-  await using bed = await open()
-  for (const [status, ...expected] of [
-    [200, 'unavailable', true, false, true],
-    [502, 'unavailable', true, false, false],
-    [504, 'unavailable', true, false, true],
-    [503, 'unavailable', true, false, false],
-    [429, 'rate-limited', true, true, false],
-    [404, 'unavailable', true, true, false],
-  ]) {
-    bed.vendor.script({ kind: 'answer', answer: { status: Number(status), body: '<html>' } })
-    const { code, retryable, wholeService, maybeDelivered } = await bed.failure()
-    assert.deepEqual([code, retryable, wholeService, maybeDelivered], expected, `${status}`)
-  }
-})
+/** What other answers mean, by the configuration. */
+for (const [what, config, expected] of [
+  [
+    'a user who has not written for 24 hours gets nothing without a template',
+    {},
+    [
+      [
+        '+16505559876',
+        'window-closed',
+        /within 24 hours of a message of theirs.*set `channels\.whatsapp\.template`/,
+      ],
+    ],
+  ],
+  [
+    'a template that Meta refuses is named',
+    { template: unknownTemplate },
+    [['+16505559876', 'bad-request', /knows no such template.*`channels\.whatsapp\.template`.*132001/]],
+  ],
+  [
+    'a paused template has reached no one, although Meta accepts it',
+    { template },
+    [[{ body: paused }, 'bad-request', /paused the template/]],
+  ],
+  [
+    'the time to wait is read wherever an answer has one',
+    {},
+    [
+      [{ ...limited, headers: { 'retry-after': '9' } }, 'rate-limited retryable wholeService after 9 s'],
+      [{ ...limited, headers: inHeader(usage) }, 'rate-limited retryable wholeService after 120 s'],
+      [{ ...limited, headers: { 'x-business-use-case-usage': '{' } }, 'rate-limited retryable wholeService'],
+    ],
+  ],
+  [
+    'an unknown code is retried if Meta says so, or by its status',
+    {},
+    [
+      [graphError(424242, 'For a moment', { is_transient: true }), 'unavailable retryable'],
+      [{ ...graphError(424242, 'For a moment'), status: 500 }, 'unavailable retryable'],
+    ],
+  ],
+  [
+    'an unknown sender number is retried until the operator fixes it',
+    { phoneNumberId: '1' },
+    [['+16505551234', 'bad-credential retryable wholeService', /no number with this `phoneNumberId`/]],
+  ],
+  [
+    'an answer of something else may have passed the message on, unless it says that it could not',
+    {},
+    [
+      [page(200), 'unavailable retryable maybeDelivered'],
+      [page(404), 'unavailable retryable wholeService'],
+      [page(429), 'rate-limited retryable wholeService'],
+      [page(502), 'unavailable retryable'],
+      [page(504), 'unavailable retryable maybeDelivered'],
+    ],
+  ],
+] as readonly (readonly [string, Partial<WhatsAppConfig>, readonly Meaning[]])[])
+  test(what, async () => {
+    await using bed = await open(config)
+    await bed.assertMeanings(expected)
+    assert.deepEqual(bed.vendor.messages, [])
+  })

@@ -11,7 +11,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Channel, lengthIn, type Part } from '@reveille/kit'
-import { type Block, createWriter, type Inline, markdownDialect, parseMarkdown } from '@reveille/kit/markdown'
+import {
+  type Block,
+  createWriter,
+  type Inline,
+  markdownDialect,
+  parseMarkdown,
+  readText,
+} from '@reveille/kit/markdown'
 import fc from 'fast-check'
 import { setUp } from '../../plugins/kit/conformance/opened-vendor.ts'
 import { replies } from './corpus/replies.ts'
@@ -49,6 +56,79 @@ for (const surface of surfaces) {
       { seed: 20261121, numRuns: 40 },
     )
   })
+}
+
+/** The surfaces that show no addresses beside their labels, and so nothing but what the Markdown says. */
+const verbatim = surfaces.filter(({ name }) => /^(?:slack|mattermost|msteams) /.test(name))
+
+/** Pieces of each kind of markup, complete and incomplete, with mentions and addresses. */
+const pieces = [
+  ...[
+    '**',
+    '*',
+    '_',
+    '~~',
+    '`',
+    '``',
+    '[',
+    '](https://example.org/x)',
+    ']',
+    '!',
+    '<',
+    '>',
+    '&',
+    '&lt;',
+    '\\',
+    '|',
+  ],
+  ...[
+    'foo',
+    'bar',
+    'a_b',
+    'x*y',
+    '~/p',
+    '漢',
+    '👩🏽‍🚀',
+    'é',
+    '(',
+    ')',
+    '.',
+    ':',
+    '"',
+    '<b>',
+    '</b>',
+    '&amp;',
+  ],
+  ...[' @channel', '<!here>', '<@U12345>', '@all', '@ada', '<at>', '<at>Ada</at>', '`<at>`'],
+  ...[' ', ' ', ' ', '\n', '\n\n', '- ', '1. ', '> ', '# ', '---', '```\ncode <b> `x`\n```\n'],
+  ...['ada@example.org', 'https://e.org/a_b', 'http\\://e.org', 'www.e.org', '[x](https://e.org/y_z)'],
+]
+
+for (const surface of verbatim)
+  test(`a person on ${surface.name} reads what the Markdown of any reply says, and no one is mentioned`, async () => {
+    await using used = await setUp(surface)
+    const { vendor } = used
+    const some = fc.array(fc.constantFrom(...pieces), { maxLength: 16 })
+    await fc.assert(
+      fc.asyncProperty(some, async (chosen) => {
+        const reply = `Text: ${chosen.join('')}`
+        const before = vendor.messages.length
+        await used.send(reply, { delivery: `d${before}` })
+        const shown = vendor.messages.slice(before).map(({ text }) => text)
+        assert.equal(lettersOf(shown.join('\n')), lettersOf(readText(parseMarkdown(reply))), reply)
+      }),
+      { seed: 20261121, numRuns: 200 },
+    )
+    assert.deepEqual(vendor.pings, [])
+    const fetched = vendor.messages.flatMap((message) => message['fetched'] ?? [])
+    assert.deepEqual(fetched, [], 'the vendor fetches no address')
+  })
+
+/** Without the signs of lists, quotes and rules, which the text of a tree does not have, and schemes that Slack adds. */
+function lettersOf(text: string): string {
+  return text
+    .replaceAll(/^[ >]*(?:\d+\.|[•◦▪])(?= |$)/gm, '')
+    .replaceAll(/[\s>•◦▪—\u2060\u200b-]|\d+\.|http:\/\/(?=www)/g, '')
 }
 
 /** Renders a reply, and asserts that its parts are within the limit, cut inside no character, and hold all of its words. */

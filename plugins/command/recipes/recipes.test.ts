@@ -15,14 +15,13 @@ interface Expectation {
   readonly model: string
   /** The arguments that the program is given for it. */
   readonly modelGiven: string
-  readonly otherModel?: string
+  readonly otherModel: string
   readonly hasThinking: boolean
   /** True if it is passed as an argument, and not before the first prompt of a conversation. */
   readonly isSystemPromptGiven: boolean
   readonly failure: RegExp
   readonly usage?: Usage
   readonly progress: RegExp
-  readonly keepsHistory: boolean
 }
 
 const usage = { inputTokens: 12, outputTokens: 5, cachedInputTokens: 3 }
@@ -37,7 +36,6 @@ const expectations: Readonly<Record<Preset, Expectation>> = {
     failure: /claude ended with code 1: API Error: 529 overloaded/,
     usage,
     progress: /uses Read/,
-    keepsHistory: true,
   },
   codex: {
     model: 'openai/gpt-5-codex',
@@ -48,7 +46,6 @@ const expectations: Readonly<Record<Preset, Expectation>> = {
     failure: /codex ended with code 1: stream disconnected before completion/,
     usage: { ...usage, reasoningTokens: 2 },
     progress: /command_execution/,
-    keepsHistory: true,
   },
   gemini: {
     model: 'google/gemini-2.5-pro',
@@ -59,7 +56,6 @@ const expectations: Readonly<Record<Preset, Expectation>> = {
     failure: /gemini ended with code 1: .*quota/s,
     usage: { ...usage, reasoningTokens: 2 },
     progress: /^$/,
-    keepsHistory: true,
   },
 }
 
@@ -73,7 +69,7 @@ for (const [name, expected] of Object.entries(expectations)) {
   describe(`the recipe ${preset}`, posix, () => {
     test('passes model, thinking and system prompt, and continues the conversation', async (t) => {
       const { runner } = await open(t, preset)
-      assert.equal(runner.keepsHistory, expected.keepsHistory)
+      assert.equal(runner.keepsHistory, true)
       const { model, modelGiven, hasThinking, isSystemPromptGiven } = expected
       const asked = { model, thinking: 'high', systemPrompt: 'Be brief.' }
       const call = openCall()
@@ -87,15 +83,8 @@ for (const [name, expected] of Object.entries(expectations)) {
       assert.match(call.reported.map(({ note, text }) => note ?? text).join('\n'), expected.progress)
 
       const { state } = first
-      assert.equal(state !== undefined, expected.keepsHistory)
-      const earlier = [
-        { role: 'user', text: 'Look at #7.', at: 1 },
-        { role: 'assistant', text: 'It is fine.', at: 2 },
-      ] as const
-      const history = expected.keepsHistory ? [] : earlier
-      const second = await runner.run(turnOf('And #8?', { ...asked, state, history }), openCall())
-      const continued = /"text":"Look at #7\."\}\n.*"text":"It is fine\."\}\n\n.*\n\nAnd #8\?$/
-      assert.match(second.reply, expected.keepsHistory ? /^turn=2$/m : continued)
+      const second = await runner.run(turnOf('And #8?', { ...asked, state }), openCall())
+      assert.match(second.reply, /^turn=2$/m)
       assert.match(second.reply, new RegExp(`^model=${modelGiven}$`, 'm'))
       assert.equal(second.reply.includes('Be brief.'), isSystemPromptGiven)
       assert.deepEqual(second.usage, expected.usage, 'a turn costs what it costs, whatever went before')
@@ -109,23 +98,21 @@ for (const [name, expected] of Object.entries(expectations)) {
       assert.deepEqual([error.code, error.retryable], ['exit', false])
       assert.match(error.message, expected.failure)
       assert.equal(fakeProgram.runner.checkModel?.(model), undefined)
-      const others = ['--help', `${model}\n`, `x ${model}`, ...(otherModel ? [otherModel] : [])]
+      const others = ['--help', `${model}\n`, `x ${model}`, otherModel]
       for (const other of others) assert.match(fakeProgram.runner.checkModel?.(other) ?? '', /takes no model/)
     })
 
-    if (expected.keepsHistory) {
-      test('begins a new conversation when the program has lost the old one, and says so', async (t) => {
-        const fakeProgram = await open(t, preset)
-        const { state } = await fakeProgram.runner.run(turnOf('One.'), openCall())
-        await fakeProgram.forget()
-        const result = await fakeProgram.runner.run(turnOf('Two.', { state }), openCall())
-        assert.match(result.reply, /^turn=1$/m)
-        assert.match(result.warnings?.join() ?? '', /no longer had the conversation/)
-        const third = await fakeProgram.runner.run(turnOf('Three.', { state: result.state }), openCall())
-        assert.match(third.reply, /^turn=2$/m)
-        assert.equal(third.warnings, undefined)
-      })
-    }
+    test('begins a new conversation when the program has lost the old one, and says so', async (t) => {
+      const fakeProgram = await open(t, preset)
+      const { state } = await fakeProgram.runner.run(turnOf('One.'), openCall())
+      await fakeProgram.forget()
+      const result = await fakeProgram.runner.run(turnOf('Two.', { state }), openCall())
+      assert.match(result.reply, /^turn=1$/m)
+      assert.match(result.warnings?.join() ?? '', /no longer had the conversation/)
+      const third = await fakeProgram.runner.run(turnOf('Three.', { state: result.state }), openCall())
+      assert.match(third.reply, /^turn=2$/m)
+      assert.equal(third.warnings, undefined)
+    })
 
     test('is killed with its children if it ignores TERM, and the turn does not wait for that', async (t) => {
       const fakeProgram = await open(t, preset)

@@ -27,10 +27,6 @@ export interface FakeDiscord extends FakeVendor {
   readonly messages: readonly DiscordMessage[]
   /** The address of a user whom the bot may write to. */
   readonly userTo: string
-  /** The address of a user who takes no messages from the bot. */
-  readonly closedUserTo: string
-  /** The address of a channel that the bot may not see. */
-  readonly hiddenTo: string
 }
 
 export interface FakeDiscordOptions {
@@ -167,8 +163,6 @@ export async function openVendor({
     unknownTo: 'channel:1499999999999999999',
     threadTo: `channel:${thread}`,
     userTo: `user:${friend}`,
-    closedUserTo: `user:${outsider}`,
-    hiddenTo: `channel:${hiddenChannel}`,
     refusals: {
       badCredential,
       forbidden,

@@ -71,10 +71,7 @@ export const newerError = (
   status: string,
   message: string,
   details?: readonly object[],
-): Step => ({
-  status: code,
-  body: { error: { code, message, status, details } },
-})
+): Step => ({ status: code, body: { error: { code, message, status, details } } })
 
 /** Serves a script, which lists the answers of each route in order. The last answer of a route is repeated. */
 export async function serveGoogle(script: Readonly<Record<string, readonly Step[]>>) {

@@ -18,20 +18,17 @@ export interface DriverConformance extends DriverSetup {
 
 export function driverConformance({ name, ...setup }: DriverConformance): void {
   describe(name, () => {
-    for (const [promise, ask] of Object.entries(driverTests))
+    for (const [promise, ask] of Object.entries({ ...driverTests, ...sharedDriverTests }))
       test(promise, async (t) => {
-        const driver = await setup.open()
-        t.after(() => driver.close())
-        await ask(driver)
-      })
-    for (const [promise, ask] of Object.entries(sharedDriverTests))
-      test(promise, async (t) => {
-        const driver = await setup.open()
-        t.after(() => driver.close())
+        const open = async () => {
+          const driver = await setup.open()
+          t.after(() => driver.close())
+          return driver
+        }
+        const driver = await open()
+        if (!(promise in sharedDriverTests)) return ask(driver, driver)
         if (!driver.isShared) return t.skip('its data belongs to one process')
-        const other = await setup.open()
-        t.after(() => other.close())
-        await ask(driver, other)
+        await ask(driver, await open())
       })
   })
 }
@@ -88,10 +85,22 @@ function rowOf(text: string, id: string = randomUUID()): readonly SqlValue[] {
   return [id, text, 1, 0.5, new Uint8Array([0])]
 }
 
-async function textsOf({ read }: Driver, { name }: Table): Promise<string[]> {
-  const rows = await read(({ all }) => all<{ text: string }>(`SELECT text FROM ${name} ORDER BY text`))
-  return rows.map(({ text }) => text)
+async function textsOf(driver: Driver, { name }: Table): Promise<string[]> {
+  return (await select(driver, `SELECT text FROM ${name} ORDER BY text`)).map(([text]) => String(text))
 }
+
+/** Returns the values of each row in the order of its columns. */
+async function select({ read }: Driver, sql: string, values: readonly SqlValue[] = []): Promise<unknown[][]> {
+  return (await read(({ all }) => all<Record<string, unknown>>(sql, values))).map(Object.values)
+}
+
+const eventually = (what: string, isSo: () => boolean) => until(isSo, () => what)
+
+function insertInto({ transaction }: Driver, table: Table, rows: readonly (readonly SqlValue[])[]) {
+  return transaction(({ insert }) => insert(table, rows))
+}
+
+const abc = ['a', 'b', 'c'].map((text) => rowOf(text))
 
 const oddTexts = [
   '',
@@ -109,8 +118,7 @@ const oddTexts = [
 export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<void>>> = {
   async 'keeps what a transaction wrote, and nothing of one whose work failed'(driver) {
     const table = await createTable(driver)
-    const result = await driver.transaction(async ({ insert }) => insert(table, [rowOf('kept')]))
-    assert.equal(result, 1, 'the result of its work is handed on')
+    assert.equal(await insertInto(driver, table, [rowOf('kept')]), 1, 'the result of its work is handed on')
     const failed = driver.transaction(async ({ insert }) => {
       await insert(table, [rowOf('undone')])
       throw new Error('its work failed')
@@ -157,29 +165,21 @@ export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<vo
       new Uint8Array(randomBytes(index * 100)),
     ])
     rows.push([randomUUID(), null, null, null, null] as never)
-    await driver.transaction(async ({ insert }) => assert.equal(await insert(table, rows), rows.length))
-    for (const [id, text, whole, fraction, bytes] of rows) {
+    assert.equal(await insertInto(driver, table, rows), rows.length)
+    const plain = (value: unknown) => (value instanceof Uint8Array ? [...value] : value)
+    for (const [id, ...values] of rows) {
       const sql = `SELECT text, whole, fraction, bytes FROM ${table.name} WHERE id = ?1`
-      const [row] = await driver.read(({ all }) => all<Record<string, unknown>>(sql, [id as string]))
-      assert.ok(row)
-      assert.deepEqual([row['text'], row['whole'], row['fraction']], [text, whole, fraction])
-      assert.deepEqual(row['bytes'] && [...(row['bytes'] as Uint8Array)], bytes && [...(bytes as Uint8Array)])
+      const [row] = await select(driver, sql, [id as string])
+      assert.deepEqual(row?.map(plain), values.map(plain))
     }
-    const [sum] = await driver.read(({ all }) =>
-      all<{ count: unknown; sum: unknown }>(
-        `SELECT count(*) AS count, sum(whole) AS sum FROM ${table.name} WHERE whole = 0`,
-      ),
-    )
-    assert.deepEqual([sum?.count, sum?.sum], [2, 0], 'counts and sums are numbers')
+    const sums = `SELECT count(*) AS count, sum(whole) AS sum FROM ${table.name} WHERE whole = 0`
+    assert.deepEqual(await select(driver, sums), [[2, 0]], 'counts and sums are numbers')
   },
 
   async 'takes a parameter that is repeated, in any order, and says how many rows changed'(driver) {
     const table = await createTable(driver)
+    await insertInto(driver, table, abc)
     await driver.transaction(async (tx) => {
-      await tx.insert(
-        table,
-        ['a', 'b', 'c'].map((text) => rowOf(text)),
-      )
       const sql = `UPDATE ${table.name} SET whole = ?2 WHERE whole <> ?2 AND (text = ?1 OR text = ?3 OR text = ?1)`
       assert.equal(await tx.run(sql, ['a', 7, 'b']), 2)
       assert.equal(await tx.run(sql, ['a', 7, 'b']), 0)
@@ -192,20 +192,16 @@ export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<vo
     const table = await createSequence(driver)
     const texts = Array.from({ length: 500 }, () => randomBytes(4).toString('hex'))
     await driver.transaction(async ({ insert }) => {
-      await insert(
-        table,
-        texts.slice(0, 300).map((text) => [text]),
-      )
-      for (const text of texts.slice(300)) await insert(table, [[text]])
+      const rows = texts.map((text) => [text])
+      await insert(table, rows.slice(0, 300))
+      for (const row of rows.slice(300)) await insert(table, [row])
     })
-    const rows = await driver.read(({ all }) =>
-      all<{ number: number; text: string }>(`SELECT number, text FROM ${table.name} ORDER BY number`),
-    )
+    const rows = await select(driver, `SELECT text, number FROM ${table.name} ORDER BY number`)
     assert.deepEqual(
-      rows.map(({ text }) => text),
+      rows.map(([text]) => text),
       texts,
     )
-    assert.ok(rows.every(({ number }) => Number.isSafeInteger(number)))
+    assert.ok(rows.every(([, number]) => Number.isSafeInteger(number)))
   },
 
   async 'does what was asked for with a row whose key is taken, and refuses it elsewhere'(driver) {
@@ -219,12 +215,8 @@ export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<vo
       const add = `ON CONFLICT (id) DO UPDATE SET whole = ${table.name}.whole + excluded.whole`
       assert.equal(await insert(table, [known, fresh], add), 2)
     })
-    const rows = await driver.read(({ all }) => all<{ whole: number }>(`SELECT whole FROM ${table.name}`))
-    assert.deepEqual(
-      rows.map(({ whole }) => whole),
-      [2, 2],
-    )
-    await assert.rejects(driver.transaction(async ({ insert }) => insert(table, [rowOf('other'), known])))
+    assert.deepEqual(await select(driver, `SELECT whole FROM ${table.name}`), [[2], [2]])
+    await assert.rejects(insertInto(driver, table, [rowOf('other'), known]))
     assert.deepEqual(await textsOf(driver, table), ['fresh', 'known'])
   },
 
@@ -243,44 +235,30 @@ export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<vo
       assert.equal(await update(table, ['text', 'whole'], changes as never), 2)
       assert.equal(await update(table, ['whole'], [[b as string, 8]]), 1)
     })
-    const found = await driver.read(({ all }) =>
-      all<{ text: string; whole: number }>(`SELECT text, whole FROM ${table.name} ORDER BY text`),
-    )
-    assert.deepEqual(
-      found.map(({ text, whole }) => [text, whole]),
-      [
-        [oddTexts.join(), null],
-        ['A', 7],
-        ['b', 8],
-        ['d', 1],
-      ],
-    )
+    assert.deepEqual(await select(driver, `SELECT text, whole FROM ${table.name} ORDER BY text`), [
+      [oddTexts.join(), null],
+      ['A', 7],
+      ['b', 8],
+      ['d', 1],
+    ])
   },
 
   async 'finds the rows of a list'(driver) {
     const table = await createTable(driver)
     const rows = oddTexts.map((text, index) => [randomUUID(), text, index, null, null])
-    await driver.transaction(async ({ insert }) => void (await insert(table, rows)))
+    await insertInto(driver, table, rows)
     const lists = { id: rows.map(([id]) => id), text: oddTexts, whole: rows.map(([, , whole]) => whole) }
     for (const [column, values] of Object.entries(lists)) {
       const among = driver.dialect.among('?1', types[column] as ColumnType)
       const sql = `SELECT whole FROM ${table.name} WHERE ${column} IN ${among} ORDER BY whole`
-      const find = (list: unknown) =>
-        driver.read(({ all }) => all<{ whole: number }>(sql, [list as string[]]))
-      assert.deepEqual(await find([]), [])
+      assert.deepEqual(await select(driver, sql, [[]]), [])
       for (const count of [1, 3, values.length]) {
-        const found = await find([...values.slice(0, count), ...values.slice(0, 1)])
-        assert.deepEqual(
-          found.map(({ whole }) => whole),
-          rows.slice(0, count).map(([, , whole]) => whole),
-          `${count} by ${column}`,
-        )
+        const wanted = rows.slice(0, count).map(([, , whole]) => [whole])
+        const list = [...values.slice(0, count), ...values.slice(0, 1)] as string[]
+        assert.deepEqual(await select(driver, sql, [list]), wanted, `${count} by ${column}`)
         const listed = `SELECT count(*) AS whole FROM ${driver.dialect.list('?1', types[column] as ColumnType)}
           WHERE EXISTS (SELECT 1 FROM ${table.name} WHERE ${column} = list.value)`
-        const [all] = await driver.read(({ all }) =>
-          all<{ whole: number }>(listed, [values.slice(0, count) as string[]]),
-        )
-        assert.equal(all?.whole, count)
+        assert.deepEqual(await select(driver, listed, [list.slice(0, count)]), [[count]])
       }
     }
   },
@@ -289,17 +267,16 @@ export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<vo
     const table = await createTable(driver)
     const texts = ['', ' b', 'A', 'B', 'Z', '_', 'a', 'a b', 'aB', 'ab', 'z', 'Ä', 'ä', '～', '😀']
     const rows = texts.toReversed().map((text) => rowOf(text))
-    await driver.transaction(async ({ insert }) => void (await insert(table, rows)))
+    await insertInto(driver, table, rows)
     assert.deepEqual(await textsOf(driver, table), texts)
     const sql = `SELECT count(*) AS count FROM ${table.name} WHERE (text, whole) > (?1, ?2)`
-    const [row] = await driver.read(({ all }) => all<{ count: number }>(sql, ['Z', 1]))
-    assert.equal(row?.count, texts.length - 1 - texts.indexOf('Z'))
+    assert.deepEqual(await select(driver, sql, ['Z', 1]), [[texts.length - 1 - texts.indexOf('Z')]])
   },
 
   async 'shows no value of a statement in an error'(driver) {
     const table = await createTable(driver, 'text')
     const row = rowOf('a value that nobody may see')
-    const failed = driver.transaction(async ({ insert }) => insert(table, [row, row]))
+    const failed = insertInto(driver, table, [row, row])
     await assert.rejects(failed, (error: Error) => !error.message.includes('nobody may see'))
   },
 
@@ -312,8 +289,8 @@ export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<vo
   async 'does nothing any more once it is closed'(driver) {
     const table = await createTable(driver)
     await driver.close()
-    await assert.rejects(driver.transaction(async ({ insert }) => insert(table, [rowOf('late')])))
-    await assert.rejects(driver.read(({ all }) => all('SELECT 1 AS one')))
+    await assert.rejects(insertInto(driver, table, [rowOf('late')]))
+    await assert.rejects(select(driver, 'SELECT 1 AS one'))
   },
 }
 
@@ -321,7 +298,7 @@ export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<vo
 export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: Driver) => Promise<void>>> = {
   async 'runs transactions at one time, and keeps a locked key from all others'(driver, other) {
     const table = await createTable(driver)
-    await driver.transaction(async ({ insert }) => void (await insert(table, [rowOf('counter')])))
+    await insertInto(driver, table, [rowOf('counter')])
     const increment = async (tx: Transaction) => {
       await tx.lock(['counter', 'another', 'counter'])
       const [row] = await tx.all<{ whole: number }>(`SELECT whole FROM ${table.name}`)
@@ -330,8 +307,7 @@ export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: 
     await Promise.all(
       Array.from({ length: 40 }, (_, index) => (index % 2 ? driver : other).transaction(increment)),
     )
-    const [row] = await driver.read(({ all }) => all<{ whole: number }>(`SELECT whole FROM ${table.name}`))
-    assert.equal(row?.whole, 41)
+    assert.deepEqual(await select(driver, `SELECT whole FROM ${table.name}`), [[41]])
   },
 
   async 'runs transactions again that wait for each other'(driver, other) {
@@ -351,13 +327,7 @@ export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: 
 
   async 'finds locked rows, and passes them over where that was asked for'(driver, other) {
     const table = await createTable(driver)
-    await driver.transaction(
-      async ({ insert }) =>
-        void (await insert(
-          table,
-          ['a', 'b', 'c'].map((text) => rowOf(text)),
-        )),
-    )
+    await insertInto(driver, table, abc)
     const first = ({ dialect }: Driver) =>
       `SELECT text FROM ${table.name} ORDER BY text LIMIT 1 ${dialect.skipLocked}`
     const taken = await driver.transaction(async ({ all }) => {
@@ -371,26 +341,21 @@ export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: 
   async 'hears what others send, once it has said that something may have been missed'(driver, other) {
     const heard = { driver: [] as string[], other: [] as string[] }
     let gaps = 0
-    driver.listen(
-      (text) => heard.driver.push(text),
-      () => (gaps += 1),
-      () => undefined,
-    )
-    other.listen(
-      (text) => heard.other.push(text),
-      () => (gaps += 1),
-      () => undefined,
-    )
-    await until(
-      () => gaps >= 2,
-      () => 'it listens',
-    )
+    const listen = (node: Driver, into: string[]) =>
+      node.listen(
+        (text) => into.push(text),
+        () => (gaps += 1),
+        () => undefined,
+      )
+    listen(driver, heard.driver)
+    listen(other, heard.other)
+    await eventually('it listens', () => gaps >= 2)
     const sent = [...oddTexts.filter((text) => text !== ''), 'x'.repeat(7_900)]
     for (const text of sent) await other.notify(text)
     await driver.notify('done')
-    await until(
+    await eventually(
+      'everything is heard',
       () => heard.driver.length >= sent.length && heard.other.length >= 1,
-      () => 'everything is heard',
     )
     assert.deepEqual(heard, { driver: sent, other: ['done'] })
   },
@@ -404,10 +369,7 @@ export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: 
     )
     const sending = setInterval(() => void other.notify('text').catch(() => undefined), 10)
     try {
-      await until(
-        () => said.length > 0,
-        () => 'it hears',
-      )
+      await eventually('it hears', () => said.length > 0)
     } finally {
       clearInterval(sending)
     }

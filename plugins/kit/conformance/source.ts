@@ -77,11 +77,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     await using host = await openSource(setup)
     const running = await host.beginWell()
     const bad = await happen(host)
-    host.answer((ids) => ({
-      status: ids.includes(bad) ? 400 : 202,
-      code: 'PAYLOAD_SCHEMA',
-      message: 'No.',
-    }))
+    host.answer((ids) => ({ status: ids.includes(bad) ? 400 : 202, code: 'PAYLOAD_SCHEMA', message: 'No.' }))
     await host.untilTaken(running, await happen(host), await happen(host))
   },
 

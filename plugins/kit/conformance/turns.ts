@@ -9,11 +9,7 @@ export function promptOf(number: number): string {
 
 /** Creates a turn as a gateway does, with its time and the rest of the decision. */
 export function turnOf(number: number): Turn {
-  return freeze({
-    ...bareTurn(number),
-    timeoutSeconds: 600,
-    action,
-  })
+  return freeze({ ...bareTurn(number), timeoutSeconds: 600, action })
 }
 
 const action = Object.freeze({

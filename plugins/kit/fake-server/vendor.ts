@@ -1,7 +1,7 @@
 /** Describes what every vendor's fake server offers, so that one conformance suite tests all channels. */
 
 import assert from 'node:assert/strict'
-import type { Channel, Receipt } from '../channel.ts'
+import type { Channel, ChannelHealth, Receipt } from '../channel.ts'
 import { isPluginError, type PluginError } from '../plugin-error.ts'
 import type { FakeServer, FakeServerAnswer } from './server.ts'
 
@@ -63,6 +63,22 @@ export interface ChannelBed<Vendor extends FakeVendor> extends AsyncDisposable {
   send(markdown?: string, to?: string, delivery?: string): Promise<Receipt[]>
   /** Returns the error of such a reply. */
   failure(to?: string, markdown?: string): Promise<PluginError>
+  /** Returns the channel's check of its service. */
+  check(): Promise<ChannelHealth> | undefined
+  /** The texts that the vendor has stored. */
+  texts(): string[]
+  /** Asserts what the errors of replies say that the vendor answers so, or that go to an address that it refuses. */
+  assertMeanings(meanings: readonly Meaning[]): Promise<void>
+}
+
+/** An answer or an address, the error's facts as `factsOf` returns them, and what its message matches. */
+export type Meaning = readonly [refused: FakeServerAnswer | string, facts: string, message?: RegExp]
+
+/** Returns the code of an error, followed by the names of its flags that are true, and the seconds to wait: `forbidden`. */
+export function factsOf(error: PluginError): string {
+  const flags = (['retryable', 'wholeService', 'maybeDelivered'] as const).filter((flag) => error[flag])
+  const wait = error.retryAfter === undefined ? [] : [`after ${error.retryAfter} s`]
+  return [error.code, ...flags, ...wait].join(' ')
 }
 
 export function openBed<Vendor extends FakeVendor>(vendor: Vendor, channel: Channel): ChannelBed<Vendor> {
@@ -80,5 +96,24 @@ export function openBed<Vendor extends FakeVendor>(vendor: Vendor, channel: Chan
     assert.ok(isPluginError(error), String(error))
     return error
   }
-  return { vendor, channel, send, failure, [Symbol.asyncDispose]: vendor.close }
+  async function assertMeanings(meanings: readonly Meaning[]): Promise<void> {
+    for (const [refused, facts, message = /./] of meanings) {
+      const isAddress = typeof refused === 'string'
+      vendor.always(isAddress ? undefined : { kind: 'answer', answer: refused })
+      const error = await failure(isAddress ? refused : undefined)
+      assert.equal(factsOf(error), facts, `${JSON.stringify(refused)}: ${error.message}`)
+      assert.match(error.message, message)
+    }
+    vendor.always(undefined)
+  }
+  return {
+    vendor,
+    channel,
+    send,
+    failure,
+    check: () => channel.check?.(new AbortController().signal),
+    texts: () => vendor.messages.map(({ text }) => text),
+    assertMeanings,
+    [Symbol.asyncDispose]: vendor.close,
+  }
 }

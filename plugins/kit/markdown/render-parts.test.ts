@@ -168,28 +168,18 @@ const cuts: readonly (readonly [string, (blocks: Parameters<typeof write>[0]) =>
 ]
 
 for (const [name, writeIn] of cuts)
-  test(`any tree in ${name} is cut into messages that fit, are not blank, and lose nothing`, () => {
+  test(`any tree, and any text of an agent, in ${name} is cut into messages that fit, are not blank, and lose nothing`, () => {
+    const trees = fc.oneof(randomTrees, randomTexts.map(parseMarkdown))
     fc.assert(
-      fc.property(randomTrees, fc.integer({ min: 30, max: 300 }), (blocks, limit) => {
+      fc.property(trees, fc.integer({ min: 30, max: 300 }), (blocks, limit) => {
         const parts = renderBlocks(blocks, { write: writeIn, measure, limit })
         for (const part of parts) assert.ok(part.length <= limit && part.trim() !== '', JSON.stringify(part))
         const seen = parts.map((part) => (writeIn === write ? readText(parseMarkdown(part)) : part)).join('')
         assertHolds(seen, readText(blocks))
       }),
-      { seed: 20261121, numRuns: 25 },
+      { seed: 20261121, numRuns: 80 },
     )
   })
-
-test('any text is cut into messages that fit and hold its characters in order', () => {
-  fc.assert(
-    fc.property(randomTexts, fc.integer({ min: 30, max: 120 }), (text, limit) => {
-      const parts = render(text, limit)
-      for (const part of parts) assert.ok(part.length <= limit && part.trim() !== '', JSON.stringify(part))
-      assertHolds(parts.map((part) => readText(parseMarkdown(part))).join(''), readText(parseMarkdown(text)))
-    }),
-    { seed: 20261121, numRuns: 150 },
-  )
-})
 
 /** Every character is there, in order, but for those of a table that has become lists, whose heads come with each row. */
 function assertHolds(seen: string, expected: string): void {

@@ -8,6 +8,7 @@ import {
   type FakeVendor,
   openFakeServer,
   type VendorMessage,
+  withRetryAfter,
 } from '@reveille/kit/fake-server'
 import { readMarkup } from './markup.ts'
 
@@ -73,8 +74,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
 
   function createDirect(json: unknown): FakeServerAnswer {
     if (!Array.isArray(json) || json.length !== 2) return invalid('user_ids')
-    if (!json.includes(own.id))
-      return refuse(403, 'api.context.permissions.app_error', 'You do not have the appropriate permissions.')
+    if (!json.includes(own.id)) return forbidden
     if (json.some((each) => !users.some((user) => user.id === each))) {
       return refuse(
         400,
@@ -95,8 +95,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
     if ([channelId, message, root, pendingId].some((each) => typeof each !== 'string')) return invalid('post')
     const channel = channels.get(String(channelId))
     // Mattermost treats an unknown id as a channel where the bot may not post.
-    if (channel === undefined)
-      return refuse(403, 'api.context.permissions.app_error', 'You do not have the appropriate permissions.')
+    if (channel === undefined) return forbidden
     const known = pending.get(String(pendingId))
     if (known !== undefined && now() - known.at < pendingMs) return { status: 201, body: known.post }
     if (channel.delete_at > 0) {
@@ -126,32 +125,17 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
       )
     }
     const at = now()
-    const post = {
-      id: nextId(),
-      create_at: at,
-      update_at: at,
-      delete_at: 0,
-      edit_at: 0,
-      user_id: own.id,
-      channel_id: channelId,
-      root_id: root,
-      original_id: '',
-      message: text,
-      type: '',
-      props: sent['props'] ?? {},
-      pending_post_id: pendingId,
-    }
+    const times = { create_at: at, update_at: at, delete_at: 0, edit_at: 0 }
+    const place = { user_id: own.id, channel_id: channelId, root_id: root, original_id: '' }
+    const content = { message: text, type: '', props: sent['props'] ?? {}, pending_post_id: pendingId }
+    const post = { id: nextId(), ...times, ...place, ...content }
     posts.set(post.id, post)
     if (pendingId !== '') pending.set(String(pendingId), { at, post })
     const { text: read, words, bareAddresses, images } = readMarkup(text)
     const names = [...users.map((user) => user.username), 'all', 'channel', 'here']
     pings.push(...names.filter((name) => words.has(`@${name}`)))
-    messages.push({
-      to: String(channelId),
-      text: read,
-      post: sent,
-      fetched: [...bareAddresses.slice(0, 1), ...images],
-    })
+    const fetched = [...bareAddresses.slice(0, 1), ...images]
+    messages.push({ to: String(channelId), text: read, post: sent, fetched })
     return { status: 201, body: post }
   }
 
@@ -190,21 +174,11 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
     username: person.username,
     refusals: {
       badCredential: expired,
-      forbidden: refuse(
-        403,
-        'api.context.permissions.app_error',
-        'You do not have the appropriate permissions.',
-      ),
-      rateLimited: (seconds) => ({
-        status: 429,
-        headers: {
-          'x-ratelimit-limit': '10',
-          'x-ratelimit-remaining': '0',
-          'x-ratelimit-reset': String(seconds),
-          'retry-after': String(seconds),
-        },
-        body: 'limit exceeded',
-      }),
+      forbidden,
+      rateLimited(seconds) {
+        const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(seconds) }
+        return withRetryAfter({ status: 429, headers, body: 'limit exceeded' }, seconds)
+      },
       serverError: refuse(
         500,
         'api.post.deduplicate_create_post.pending',
@@ -214,6 +188,12 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
     },
   }
 }
+
+const forbidden = refuse(
+  403,
+  'api.context.permissions.app_error',
+  'You do not have the appropriate permissions.',
+)
 
 const expired = refuse(
   401,
@@ -230,14 +210,6 @@ function invalid(parameter: string): FakeServerAnswer {
 }
 
 function refuse(status: number, errorId: string, message: string): FakeServerAnswer {
-  return {
-    status,
-    body: {
-      id: errorId,
-      message,
-      detailed_error: '',
-      request_id: 'fakerequest00000000000000',
-      status_code: status,
-    },
-  }
+  const rest = { detailed_error: '', request_id: 'fakerequest00000000000000', status_code: status }
+  return { status, body: { id: errorId, message, ...rest } }
 }

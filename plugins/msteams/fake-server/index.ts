@@ -78,35 +78,18 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
   function issueToken({ method, path, headers, text }: FakeServerRequest): FakeServerAnswer {
     const tenant = /^\/authority\/([^/]+)\/oauth2\/v2\.0\/token$/.exec(path)?.[1]
     if (method !== 'POST' || tenant === undefined) return { status: 404, body: '<html>404</html>' }
-    if (!String(headers['content-type']).startsWith('application/x-www-form-urlencoded')) {
-      return entra(
-        400,
-        'invalid_request',
-        900144,
-        "The request body must contain the parameter: 'grant_type'.",
-      )
-    }
-    const form = new URLSearchParams(text)
-    if (tenant !== tenantId && tenant !== 'botframework.com') {
-      return entra(400, 'invalid_request', 90002, `Tenant '${tenant}' not found.`)
-    }
-    if (form.get('grant_type') !== 'client_credentials') {
-      return entra(400, 'unsupported_grant_type', 70003, 'The app requested an unsupported grant type.')
-    }
-    if (form.get('scope') !== scope) {
-      return entra(
-        400,
-        'invalid_scope',
-        70011,
-        'The provided value for the input parameter scope is not valid.',
-      )
-    }
-    if (form.get('client_id') !== appId) {
-      return entra(400, 'unauthorized_client', 700016, 'The application was not found in the directory.')
-    }
-    if (form.get('client_secret') !== appPassword) {
-      return entra(401, 'invalid_client', 7000215, 'Invalid client secret provided.')
-    }
+    const isForm = String(headers['content-type']).startsWith('application/x-www-form-urlencoded')
+    const form = new URLSearchParams(isForm ? text : '')
+    const checks: readonly (readonly [boolean, ...Parameters<typeof entra>])[] = [
+      [isForm, 400, 'invalid_request', 900144, "The body must contain the parameter: 'grant_type'."],
+      [[tenantId, 'botframework.com'].includes(tenant), 400, 'invalid_request', 90002, 'Tenant not found.'],
+      [form.get('grant_type') === 'client_credentials', 400, 'unsupported_grant_type', 70003, 'Unsupported.'],
+      [form.get('scope') === scope, 400, 'invalid_scope', 70011, 'The scope is not valid.'],
+      [form.get('client_id') === appId, 400, 'unauthorized_client', 700016, 'The application was not found.'],
+      [form.get('client_secret') === appPassword, 401, 'invalid_client', 7000215, 'Invalid client secret.'],
+    ]
+    const [, ...refusal] = checks.find(([holds]) => !holds) ?? []
+    if (refusal.length > 0) return entra(...(refusal as Parameters<typeof entra>))
     given += 1
     const token = `msteams-fake-token-${given}`
     tokens.set(token, now() + tokenLife * 1000)
@@ -153,9 +136,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
   }
 
   function send(conversation: string, activity: Facts, raw: string): FakeServerAnswer {
-    if (conversation === foreign) {
-      return connector(403, 'BotNotInConversationRoster', 'The bot is not part of the conversation roster.')
-    }
+    if (conversation === foreign) return notInRoster
     if (!conversations.has(conversation))
       return connector(404, 'ConversationNotFound', 'Conversation not found.')
     const { type, text, textFormat = 'markdown', entities = [] } = activity
@@ -206,11 +187,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
     outsiderTo: `user:${outsider}`,
     refusals: {
       badCredential: denied,
-      forbidden: connector(
-        403,
-        'BotNotInConversationRoster',
-        'The bot is not part of the conversation roster.',
-      ),
+      forbidden: notInRoster,
       rateLimited: (seconds) => withRetryAfter(connector(429, 'Throttled', 'Too many requests.'), seconds),
       serverError: connector(500, 'ServiceError', 'An internal error occurred.'),
       badGateway,
@@ -224,20 +201,19 @@ const denied: FakeServerAnswer = {
   body: { message: 'Authorization has been denied for this request.' },
 }
 
+const notInRoster = connector(
+  403,
+  'BotNotInConversationRoster',
+  'The bot is not part of the conversation roster.',
+)
+
 function connector(status: number, code: string, message: string): FakeServerAnswer {
   return { status, body: { error: { code, message } } }
 }
 
 function entra(status: number, error: string, number: number, sentence: string): FakeServerAnswer {
-  return {
-    status,
-    body: {
-      error,
-      error_description: `AADSTS${number}: ${sentence} Trace ID: 00000000-0000-0000-0000-000000000000`,
-      error_codes: [number],
-      timestamp: '2026-11-21 00:00:00Z',
-      trace_id: '00000000-0000-0000-0000-000000000000',
-      correlation_id: '00000000-0000-0000-0000-000000000000',
-    },
-  }
+  const id = '00000000-0000-0000-0000-000000000000'
+  const description = `AADSTS${number}: ${sentence} Trace ID: ${id}`
+  const facts = { error_codes: [number], timestamp: '2026-11-21 00:00:00Z', trace_id: id, correlation_id: id }
+  return { status, body: { error, error_description: description, ...facts } }
 }

@@ -16,6 +16,9 @@ function spoil(change: (channel: Channel) => Partial<Channel>): () => ChannelFix
   }
 }
 
+const failing = (error: Error) =>
+  spoil(({ send }) => ({ send: (part, call) => send(part, call).catch(() => Promise.reject(error)) }))
+
 function cutEvery(units: number) {
   return (markdown: string) =>
     Array.from({ length: Math.ceil(markdown.length / units) }, (_, index) => ({
@@ -60,18 +63,10 @@ const broken: Readonly<Record<string, () => ChannelFixture>> = {
   'sends nothing and soon throws a PluginError when aborted before it starts': spoil((channel) => ({
     send: (part, call) => channel.send(part, call.signal.aborted ? { ...call, signal: forever } : call),
   })),
-  'soon throws a PluginError when aborted in the middle': spoil((channel) => ({
-    send: (part, call) =>
-      channel.send(part, call).catch(() => {
-        throw new Error('no PluginError')
-      }),
-  })),
-  'throws a PluginError that shows no secret when the vendor refuses': spoil((channel) => ({
-    send: (part, call) =>
-      channel.send(part, call).catch(() => {
-        throw new PluginError(`401 for ${secret}`, { code: 'bad-credential', retryable: false })
-      }),
-  })),
+  'soon throws a PluginError when aborted in the middle': failing(new Error('no PluginError')),
+  'throws a PluginError that shows no secret when the vendor refuses': failing(
+    new PluginError(`401 for ${secret}`, { code: 'bad-credential', retryable: false }),
+  ),
   'leaves nothing open after close': () => {
     createServer().listen(0, '127.0.0.1')
     return createGoodChannel()

@@ -17,6 +17,10 @@ function spoil(run: (answer: Run) => Run, create = createGoodRunner): () => Runn
   }
 }
 
+/** Replaces the errors of turns. */
+const failing = (change: (error: PluginError) => Error) =>
+  spoil((answer) => (turn, call) => answer(turn, call).catch((error) => Promise.reject(change(error))))
+
 /** The prompts of all runners of this process: state that mixes turns up. */
 const asked: string[] = []
 const forever = { signal: new AbortController().signal }
@@ -71,11 +75,7 @@ const broken: Readonly<Record<string, () => RunnerFixture>> = {
   'soon throws a PluginError when aborted before it starts': spoil(
     (answer) => (turn, call) => answer(turn, call.signal.aborted ? forever : call),
   ),
-  'soon throws a PluginError when aborted in the middle': spoil((answer) => async (turn, call) => {
-    return answer(turn, call).catch(() => {
-      throw new Error('no PluginError')
-    })
-  }),
+  'soon throws a PluginError when aborted in the middle': failing(() => new Error('no PluginError')),
   'soon throws a PluginError when aborted while its answer arrives': () => {
     const fixture = createGoodRunner()
     let isMidway = false
@@ -85,31 +85,19 @@ const broken: Readonly<Record<string, () => RunnerFixture>> = {
         isMidway = true
         return fixture.stallMidway?.() ?? Promise.resolve()
       },
-      runner: {
-        id: 'broken',
-        run: (turn, call) => fixture.runner.run(turn, isMidway ? forever : call),
-      },
+      runner: { id: 'broken', run: (turn, call) => fixture.runner.run(turn, isMidway ? forever : call) },
     }
   },
-  'says in one short sentence why its service failed': spoil((answer) => async (turn, call) => {
-    return answer(turn, call).catch((cause) => {
-      throw new PluginError(`<html>${' '.repeat(600)}</html>`, {
-        code: 'unavailable',
-        retryable: true,
-        cause,
-      })
-    })
-  }),
-  'holds its runs back while its service fails every turn': spoil((answer) => async (turn, call) => {
-    return answer(turn, call).catch(({ message, code }: PluginError) => {
-      throw new PluginError(message, { code, retryable: false })
-    })
-  }),
-  'holds no other run back when a turn fails for its own sake': spoil((answer) => async (turn, call) => {
-    return answer(turn, call).catch(({ message, code }: PluginError) => {
-      throw new PluginError(message, { code, retryable: false, wholeService: true })
-    })
-  }),
+  'says in one short sentence why its service failed': failing(
+    (cause) =>
+      new PluginError(`<html>${' '.repeat(600)}</html>`, { code: 'unavailable', retryable: true, cause }),
+  ),
+  'holds its runs back while its service fails every turn': failing(
+    ({ message, code }) => new PluginError(message, { code, retryable: false }),
+  ),
+  'holds no other run back when a turn fails for its own sake': failing(
+    ({ message, code }) => new PluginError(message, { code, retryable: false, wholeService: true }),
+  ),
   'always says in a short sentence why it does not take a model': () => {
     const fixture = createGoodRunner()
     let times = 0
@@ -124,12 +112,8 @@ const broken: Readonly<Record<string, () => RunnerFixture>> = {
     call.signal.addEventListener('abort', () => {})
     return answer(turn, call)
   }),
-  'throws a PluginError that shows no secret when its service fails': spoil(
-    (answer) => async (turn, call) => {
-      return answer(turn, call).catch((cause) => {
-        throw new PluginError(`401 for ${secret}`, { code: 'bad-credential', retryable: false, cause })
-      })
-    },
+  'throws a PluginError that shows no secret when its service fails': failing(
+    (cause) => new PluginError(`401 for ${secret}`, { code: 'bad-credential', retryable: false, cause }),
   ),
   'leaves nothing open after close': () => {
     createServer().listen(0, '127.0.0.1')

@@ -1,6 +1,6 @@
 /** The modifications that break the pager, by the file of tests and the name of the test that has to notice. */
 
-import type { Channel, Part } from '../../../channel.ts'
+import type { Channel, ChannelHealth, Part, Receipt, SendCall } from '../../../channel.ts'
 import type { PluginLog } from '../../../plugin.ts'
 import { PluginError, type PluginErrorOptions } from '../../../plugin-error.ts'
 import type { Redact } from '../../../quoting.ts'
@@ -19,41 +19,48 @@ export interface Spoiler {
 
 /** Sends a text other than the rendered one. */
 function rewriting(change: (text: string) => string): Spoiler {
-  return {
-    channel: (channel) => ({ send: (part, call) => channel.send({ text: change(part.text) }, call) }),
-  }
+  return { channel: (channel) => ({ send: (part, call) => channel.send({ text: change(part.text) }, call) }) }
 }
 
 function rendering(change: (markdown: string, render: (markdown: string) => Part[]) => Part[]): Spoiler {
   return { channel: (channel) => ({ render: (markdown) => change(markdown, channel.render) }) }
 }
 
-/** Changes the errors for which `matches` is true. */
-function misjudging(matches: (error: PluginError) => boolean, facts: Partial<PluginErrorOptions>): Spoiler {
+/** Replaces the errors of sends by others, or by a receipt. */
+function failing(
+  change: (error: PluginError, call: SendCall, around: Around) => PluginError | Receipt,
+): Spoiler {
   return {
-    channel: (channel) => ({
+    channel: (channel, around) => ({
       send: (part, call) =>
         channel.send(part, call).catch((error: PluginError) => {
-          throw matches(error) ? new PluginError(error.message, { ...error, ...facts }) : error
+          const changed = change(error, call, around)
+          if (changed instanceof Error) throw changed
+          return changed
         }),
     }),
   }
 }
+
+type Matches = (error: PluginError) => boolean
+
+/** Changes the errors for which `matches` is true. */
+const misjudging = (matches: Matches, facts: Partial<PluginErrorOptions>) =>
+  failing((error) => (matches(error) ? new PluginError(error.message, { ...error, ...facts }) : error))
 
 /** Treats errors for which `matches` is true as success. */
-function pretending(matches: (error: PluginError) => boolean): Spoiler {
-  return {
-    channel: (channel) => ({
-      send: (part, call) =>
-        channel.send(part, call).catch((error: PluginError) => {
-          if (matches(error)) return { id: call.key }
-          throw error
-        }),
-    }),
-  }
-}
+const pretending = (matches: Matches) => failing((error, { key }) => (matches(error) ? { id: key } : error))
+
+/** Changes what the check of the service returns. */
+const checking = (change: (health: ChannelHealth | undefined) => ChannelHealth): Spoiler => ({
+  channel: (channel) => ({ check: async (signal) => change(await channel.check?.(signal)) }),
+})
 
 const says = (word: string) => (error: PluginError) => error.message.includes(word)
+const has = (wanted: string) => (error: PluginError) => error.code === wanted
+const isRetried = { retryable: true }
+const isDelivered = { maybeDelivered: true }
+const isNotDelivered = { maybeDelivered: false }
 
 export const spoilersOf = {
   arrival: {
@@ -87,50 +94,38 @@ export const spoilersOf = {
     }),
     'holds the whole channel back when it has another credential than the vendor': misjudging(
       says('unknown-token'),
-      {
-        retryable: false,
-      },
+      { retryable: false },
     ),
-    'reports that no retry helps if sending is not allowed': misjudging(says('muted'), {
-      retryable: true,
-    }),
-    'reports that no retry helps with an unknown address': misjudging(says('unknown-recipient'), {
-      retryable: true,
-    }),
+    'reports that no retry helps if sending is not allowed': misjudging(says('muted'), isRetried),
+    'reports that no retry helps with an unknown address': misjudging(says('unknown-recipient'), isRetried),
     'reports how long the vendor asks to wait, and leaves retries to the host': misjudging(
       says('slow-down'),
-      {
-        retryAfter: 1,
-      },
+      { retryAfter: 1 },
     ),
     'distinguishes an error of the vendor that may have delivered from one that has not': misjudging(
       says('broken'),
-      {
-        maybeDelivered: false,
-      },
+      isNotDelivered,
     ),
-    'does not take the page of a proxy for an answer of the vendor': misjudging(says('502'), {
-      maybeDelivered: true,
-    }),
+    'does not take the page of a proxy for an answer of the vendor': misjudging(says('502'), isDelivered),
     'does not take a page for a receipt, even with a good status': pretending(says('no receipt')),
-    'follows no redirect': misjudging(({ code }) => code === 'redirected', { retryable: true }),
+    'follows no redirect': misjudging(has('redirected'), isRetried),
     'refuses an answer of 2 MiB': pretending(says('longer than')),
   },
   connections: {
-    'ends with its deadline and closes the connection when the vendor is silent': misjudging(
-      ({ code }) => code === 'timeout',
-      { code: 'network' },
-    ),
+    'ends with its deadline and closes the connection when the vendor is silent': misjudging(has('timeout'), {
+      code: 'network',
+    }),
     'ends soon when aborted while the vendor works': misjudging(
       ({ code, maybeDelivered }) => code === 'aborted' && maybeDelivered,
       { retryable: false },
     ),
-    'knows that nothing was delivered when the connection is refused': misjudging(says('ECONNREFUSED'), {
-      maybeDelivered: true,
-    }),
+    'knows that nothing was delivered when the connection is refused': misjudging(
+      says('ECONNREFUSED'),
+      isDelivered,
+    ),
     'delivers one message when a cut send is retried, or reports that there may be two': misjudging(
       says('UND_ERR_SOCKET'),
-      { maybeDelivered: false },
+      isNotDelivered,
     ),
     'delivers one message when a send that the vendor reported as failed is retried': {
       channel(channel) {
@@ -147,15 +142,10 @@ export const spoilersOf = {
   },
   secrecy: {
     'shows no secret, even if the vendor does': { redact: (text) => text },
-    'shows no secret when a connection fails': {
-      channel: (channel, { config, log }) => ({
-        send: (part, call) =>
-          channel.send(part, call).catch((error: PluginError) => {
-            if (error.code === 'network') log.warn('failed', { path: `/${encodeURIComponent(config.token)}` })
-            throw error
-          }),
-      }),
-    },
+    'shows no secret when a connection fails': failing((error, _call, { config, log }) => {
+      if (error.code === 'network') log.warn('failed', { path: `/${encodeURIComponent(config.token)}` })
+      return error
+    }),
     'shows no secret in what is stored and logged of a reply': {
       channel: (channel, { config, log }) => ({
         async send(part, call) {
@@ -178,22 +168,13 @@ export const spoilersOf = {
         },
       }),
     },
-    'reports a bad credential in a sentence': {
-      channel: (channel) => ({
-        async check(signal) {
-          const health = await channel.check?.(signal)
-          return health?.detail?.includes('unknown-token') ? { ok: false } : { ok: true, ...health }
-        },
-      }),
-    },
-    'reports an unreachable service in a sentence': {
-      channel: (channel) => ({
-        async check(signal) {
-          const health = await channel.check?.(signal)
-          return { ok: true, ...health, ...(health?.detail?.includes('ECONNREFUSED') && { ok: true }) }
-        },
-      }),
-    },
+    'reports a bad credential in a sentence': checking((health) =>
+      health?.detail?.includes('unknown-token') ? { ok: false } : { ok: true, ...health },
+    ),
+    'reports an unreachable service in a sentence': checking((health) => ({
+      ...{ ok: true, ...health },
+      ...(health?.detail?.includes('ECONNREFUSED') && { ok: true }),
+    })),
     'accepts an address of its own as `defaultTo`': { channel: () => ({ defaultTo: '#general' }) },
     'refuses a `defaultTo` that is not an address, in `check` and in `setup`': { checksNothing: true },
   },
