@@ -2,6 +2,7 @@
 
 export { applyBoundary } from './boundary/apply-boundary.ts'
 export { closeFence, type FenceOptions, fence } from './boundary/fence.ts'
+export { randomId } from './boundary/random-id.ts'
 export type { Segment } from './boundary/segment.ts'
 export type { Observation } from './cases/observation.ts'
 export { type Mismatch, receivedOf, runTests, type TestResult } from './cases/run-tests.ts'

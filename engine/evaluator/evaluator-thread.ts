@@ -1,7 +1,8 @@
 /** This is the program of an evaluator thread. It decides about requests one after the other, and may be ended at any moment. */
 
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { workerData } from 'node:worker_threads'
+import { randomId } from '../boundary/random-id.ts'
 import { createSharedTexts } from '../compile/fields/texts.ts'
 import { compileMapping, type Shared } from '../compile/mapping.ts'
 import { inOrder } from '../compile/match/decision-index.ts'
@@ -31,7 +32,7 @@ const programs = new Map<number, Program>()
 let parts = createParts()
 /** The calls of transforms that wait for an answer, by their jobs. */
 const waiting = new Map<number, PromiseWithResolvers<TransformAnswer>>()
-const randomness = { mint: randomUUID, randomId: () => randomBytes(6).toString('base64url') }
+const randomness = { mint: randomUUID, randomId }
 
 port.on('message', (order: ToThread) => {
   switch (order.type) {

@@ -12,8 +12,10 @@ export type SecretMatcher = (given: string) => number | undefined
  */
 export function createSecretMatcher(secrets: readonly string[]): SecretMatcher {
   if (secrets.includes('')) throw new TypeError('A secret is empty; leave it out instead.')
+  const digests = secrets.map(digestOf)
   return function matches(given) {
-    const [first] = secrets.flatMap((secret, index) => (isSameSecret(given, secret) ? index : []))
+    const digest = digestOf(given)
+    const [first] = digests.flatMap((right, index) => (timingSafeEqual(digest, right) ? index : []))
     return first
   }
 }
@@ -23,5 +25,7 @@ export function createSecretMatcher(secrets: readonly string[]): SecretMatcher {
  * neither length nor content of a secret shows in the time taken.
  */
 export function isSameSecret(given: string | Uint8Array, right: string | Uint8Array): boolean {
-  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', right, 'buffer'))
+  return timingSafeEqual(digestOf(given), digestOf(right))
 }
+
+const digestOf = (value: string | Uint8Array) => hash('sha256', value, 'buffer')

@@ -9,12 +9,12 @@ import {
   type ReloadEvent,
   type Reloader,
   type ReloadListener,
+  randomId,
   type Settings,
 } from '@reveille/engine'
 import { createChangedFiles, createKeptFiles, openGenerationArchive } from '../generations/index.ts'
 import { createLog, type Log } from '../observe/log.ts'
 import { createPluginHost } from '../plugin/index.ts'
-import { randomId } from '../random-id.ts'
 import { createReloading } from '../reload/reloading.ts'
 import { ConfigurationError, type Start } from '../reload/start.ts'
 import { isDatabase } from '../store/driver-package.ts'

@@ -12,6 +12,7 @@ import {
   type Diagnostic,
   type Loaded,
   type Randomness,
+  randomId,
   type Snapshot,
   type TransformEvent,
 } from '@reveille/engine'
@@ -23,7 +24,6 @@ import {
   prepareCandidate,
   withPluginContent,
 } from '../../plugin/index.ts'
-import { randomId } from '../../random-id.ts'
 import { findDriver, isDatabase, storeDiagnostic } from '../../store/driver-package.ts'
 import { createIdMinter } from '../../store/id.ts'
 import { StoreError } from '../../store/port.ts'
