@@ -12,20 +12,20 @@ export type SecretMatcher = (given: string) => number | undefined
  */
 export function createSecretMatcher(secrets: readonly string[]): SecretMatcher {
   if (secrets.includes('')) throw new TypeError('A secret is empty; leave it out instead.')
-  const digests = secrets.map(digestOf)
+  const hashes = secrets.map(hashOf)
   return function matches(given) {
-    const digest = digestOf(given)
-    const [first] = digests.flatMap((right, index) => (timingSafeEqual(digest, right) ? index : []))
+    const sent = hashOf(given)
+    const [first] = hashes.flatMap((right, index) => (timingSafeEqual(sent, right) ? index : []))
     return first
   }
 }
 
 /**
- * True if two texts or byte strings are equal, at least one of which is a secret or made with one. Their digests are compared, so that
+ * True if two texts or byte strings are equal, at least one of which is a secret or made with one. Their hashes are compared, so that
  * neither length nor content of a secret shows in the time taken.
  */
 export function isSameSecret(given: string | Uint8Array, right: string | Uint8Array): boolean {
-  return timingSafeEqual(digestOf(given), digestOf(right))
+  return timingSafeEqual(hashOf(given), hashOf(right))
 }
 
-const digestOf = (value: string | Uint8Array) => hash('sha256', value, 'buffer')
+const hashOf = (value: string | Uint8Array) => hash('sha256', value, 'buffer')
