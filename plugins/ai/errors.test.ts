@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
+import { failureOf } from '@reveille/kit/fake-server'
 import { atEnd } from '../../test/at-end.ts'
 import { errorFrom } from './errors.ts'
 import {
@@ -11,7 +12,7 @@ import {
   stream,
 } from './fake-server/capture-server.ts'
 import { apiKey, type Protocol, protocols } from './fake-server/protocols.ts'
-import { createRunner, failureOf, run, turnTo } from './fake-server/runners.ts'
+import { createRunner, run, turnTo } from './fake-server/runners.ts'
 import { createAiRunner } from './runner.ts'
 
 const byName = Object.fromEntries(protocols.map((each) => [each.name, each])) as Record<string, Protocol>

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import type { Progress } from '@reveille/kit'
 import { runnerConformance } from '@reveille/kit/conformance'
+import { failureOf } from '@reveille/kit/fake-server'
 import { atEnd } from '../../test/at-end.ts'
 import { type CaptureServer, refuse, startCaptureServer, stream } from './fake-server/capture-server.ts'
 import { apiKey, type Protocol, protocols, repeat, usage } from './fake-server/protocols.ts'
-import { createRunner, failureOf, run, turnTo } from './fake-server/runners.ts'
+import { createRunner, run, turnTo } from './fake-server/runners.ts'
 
 // Loading takes as long as many turns, and is no part of what any of these tests measures.
 before(() => Promise.all([import('ai'), import('@ai-sdk/openai'), import('@ai-sdk/google')]))

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { LLMock } from '@copilotkit/aimock'
 import type { Message, Progress } from '@reveille/kit'
+import { failureOf } from '@reveille/kit/fake-server'
 import { apiKey, protocols } from './fake-server/protocols.ts'
-import { createRunner, failureOf, run, turnTo } from './fake-server/runners.ts'
+import { createRunner, run, turnTo } from './fake-server/runners.ts'
 
 const long = 'one two three four five six seven eight nine ten '.repeat(20)
 const mock = new LLMock({ port: 0, auth: { apiKeys: [apiKey] } })

@@ -6,9 +6,10 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { failureOf } from '@reveille/kit/fake-server'
 import { atEnd } from '../../test/at-end.ts'
 import type { ArgumentList, CommandConfiguration } from './configuration.ts'
-import { failureOf, isAlive, openCall, turnOf } from './fake-programs/fake-program.ts'
+import { isAlive, openCall, turnOf } from './fake-programs/fake-program.ts'
 import command from './index.ts'
 
 const posix = { skip: process.platform === 'win32' && 'Windows has no process groups' }

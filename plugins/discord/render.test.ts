@@ -79,16 +79,8 @@ test('only web pages are linked behind a label; other addresses are written out'
 
 test('text that Discord would take for markup is shown as it is', () => {
   const texts = [
-    '||secret||',
-    '-# small',
-    '\\> said',
-    '\\# Title',
-    'a \\`tick\\` and \\`another\\`',
-    '\\*\\*x\\*\\*',
-    '\\_\\_init\\_\\_',
-    '\\~\\~x\\~\\~',
-    '\\- item',
-    '\\`\\`\\`x',
+    ...['||secret||', '-# small', '\\> said', '\\# Title', 'a \\`tick\\` and \\`another\\`'],
+    ...['\\*\\*x\\*\\*', '\\_\\_init\\_\\_', '\\~\\~x\\~\\~', '\\- item', '\\`\\`\\`x'],
   ]
   for (const markdown of texts) {
     const shown = read(`${markdown}\n\n\`code\``).text.replaceAll('\u200b', '')

@@ -16,12 +16,7 @@ vendorConformance({
     ['chat_identifier:chat100200300'],
   ],
   badAddresses: [
-    'chat_id:12',
-    '15550100001',
-    '+1 555 010 0001',
-    'sms:ada@example.org',
-    'chat_guid:chat1',
-    '@ada',
-    'ada',
+    ...['chat_id:12', '15550100001', '+1 555 010 0001'],
+    ...['sms:ada@example.org', 'chat_guid:chat1', '@ada', 'ada'],
   ],
 })

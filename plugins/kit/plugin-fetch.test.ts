@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
-import { isPluginError, type PluginError } from './plugin-error.ts'
+import { failureOf } from './fake-server/index.ts'
 import { createPluginFetch } from './plugin-fetch.ts'
 
 function open(fetch = globalThis.fetch) {
@@ -28,15 +28,6 @@ async function serve(answer: RequestListener) {
       await new Promise((resolve) => server.close(resolve))
     },
   }
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
-  const error = await promise.then(
-    () => assert.fail('it fails'),
-    (reason: unknown) => reason,
-  )
-  assert.ok(isPluginError(error), String(error))
-  return error
 }
 
 test('a log line has method, host and status, and nothing that may hold the credential', async () => {

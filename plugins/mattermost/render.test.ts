@@ -17,14 +17,9 @@ function read(markdown: string): string {
 
 test('Markdown that Mattermost reads is sent as it is', () => {
   const markdown = [
-    '# Title',
-    'A **bold** word, an _oblique_ one, ~~an old one~~ and `code`.\nA second line.',
-    '- one\n- two\n  1. three\n  2. four',
-    '- [x] done\n- [ ] open',
-    '> quoted',
-    '| a | b |\n| :-- | --: |\n| 1 | 2 |',
-    '```ts\nconst a = 1\n```',
-    '---',
+    ...['# Title', 'A **bold** word, an _oblique_ one, ~~an old one~~ and `code`.\nA second line.'],
+    ...['- one\n- two\n  1. three\n  2. four', '- [x] done\n- [ ] open', '> quoted'],
+    ...['| a | b |\n| :-- | --: |\n| 1 | 2 |', '```ts\nconst a = 1\n```', '---'],
     '[page](https://example.org/page_(one)?a=1&b=2)',
   ].join('\n\nThen:\n\n')
   assert.equal(write(markdown), markdown)

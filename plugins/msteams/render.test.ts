@@ -17,10 +17,7 @@ function read(markdown: string): string {
 test('Markdown that Teams shows is sent as it is', () => {
   const markdown = [
     'A **bold** word, an _oblique_ one, ~~an old one~~ and `code <b>`.',
-    '- one\n- two',
-    '1. one\n2. two',
-    '> quoted',
-    '```ts\nconst a = 1 < 2\n```',
+    ...['- one\n- two', '1. one\n2. two', '> quoted', '```ts\nconst a = 1 < 2\n```'],
     '[page](https://example.org/page_(one)?a=1&b=2)',
   ].join('\n\n')
   assert.equal(write(markdown), markdown)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { isPluginError, PluginError, type Turn } from '@reveille/kit'
+import { PluginError, type Turn } from '@reveille/kit'
 import { runnerConformance } from '@reveille/kit/conformance'
+import { factsOf, failureOf } from '@reveille/kit/fake-server'
 import type { OpenClawConfig } from './configuration.ts'
 import { type FakeServerOptions, json, openFakeServer, page, plain } from './fake-server.ts'
 import { createOpenClawRunner } from './runner.ts'
@@ -89,17 +90,6 @@ function heartbeat(...texts: readonly string[]): Turn {
   return { ...rest, runId: 'beat', kind: 'heartbeat', sessionKey: 'main', prompt: 'Events.', events }
 }
 
-/** Returns the facts of the error. */
-async function failure(promise: Promise<unknown>) {
-  const error = await promise.then(
-    () => assert.fail('it fails'),
-    (reason: unknown) => reason,
-  )
-  assert.ok(isPluginError(error), String(error))
-  const { code, retryable, retryAfter, maybeDelivered, message } = error
-  return { code, retryable, retryAfter, maybeDelivered, message }
-}
-
 test('absent fields are left out', async (t) => {
   const { run: ask, received } = await open(t, { config: { sessionKey: 'omit' } })
   await ask(bare)
@@ -127,7 +117,7 @@ test('url and path are joined whatever slashes they have', async (t) => {
 test('a retried run is the same request, so that OpenClaw takes it once', async (t) => {
   const { run: ask, received, taken, answer } = await open(t)
   answer(() => json(503, { ok: false }))
-  await failure(ask(run))
+  await failureOf(ask(run))
   answer(undefined)
   await ask({ ...run, attempt: 2, timeoutSeconds: 60 })
   await ask({ ...run, attempt: 3, timeoutSeconds: 119 })
@@ -157,14 +147,12 @@ test('a heartbeat hands each event to /hooks/wake, in order and with its mode', 
 test('after a heartbeat that failed halfway, no event that OpenClaw took is sent again', async (t) => {
   const { run: ask, taken, answer } = await open(t)
   answer(({ body }) => (body['text'] === '<b>' ? json(503, {}) : undefined))
-  assert.equal((await failure(ask(heartbeat('a', 'b', 'c')))).retryable, true)
+  assert.equal((await failureOf(ask(heartbeat('a', 'b', 'c')))).retryable, true)
   answer(undefined)
   await ask(heartbeat('a', 'b', 'c'))
   await ask(heartbeat('a', 'b', 'c', 'd'))
-  assert.deepEqual(
-    taken.map(({ body }) => body['text']),
-    ['<a>', '<b>', '<c>', '<d>'],
-  )
+  const texts = taken.map(({ body }) => body['text'])
+  assert.deepEqual(texts, ['<a>', '<b>', '<c>', '<d>'])
 })
 
 test('an event that is too large is sent in part, with a warning', async (t) => {
@@ -188,7 +176,7 @@ test('a cut event stays inside its boundary, and the text after it does not', as
 
 test('a compaction is refused: OpenClaw keeps its own conversations', async (t) => {
   const { run: ask, received } = await open(t)
-  const { code, retryable } = await failure(ask({ ...bare, kind: 'compaction' }))
+  const { code, retryable } = await failureOf(ask({ ...bare, kind: 'compaction' }))
   assert.deepEqual([code, retryable, received.length], ['unsupported', false, 0])
 })
 
@@ -198,66 +186,59 @@ test('a generated session key is left out once OpenClaw has refused it', async (
   assert.equal(first.handedOver, 'OpenClaw run claw-1')
   assert.match(first.warnings?.join() ?? '', /chooses its own/)
   assert.deepEqual((await ask({ ...bare, runId: 'run-3' })).warnings, [])
-  assert.deepEqual(
-    received.map(({ body }) => body['sessionKey']),
-    [bare.sessionKey, undefined, undefined],
-  )
+  const keys = received.map(({ body }) => body['sessionKey'])
+  assert.deepEqual(keys, [bare.sessionKey, undefined, undefined])
 })
 
 const hourLater = new Date(now() + 3_600_000).toUTCString()
 
-for (const [what, reply, expected, says] of [
+for (const [what, reply, facts, says] of [
   [
     'a wrong token',
     plain(401, 'Unauthorized'),
-    ['bad-credential', false],
+    'bad-credential wholeService',
     /\(401\); the token .* `hooks\.token`/,
   ],
-  ['a forbidden one', plain(403, 'Forbidden'), ['bad-credential', false], /\(403\)/],
-  ['a wrong path', plain(404, 'Not Found'), ['not-found', false], /\/hooks\/agent \(404\).*hooksPath/],
-  ['disabled hooks', plain(405, 'Method Not Allowed'), ['not-found', false], /hooks\.enabled: true/],
-  ['a long message', json(413, { ok: false }), ['too-large', false], /hooks\.maxBodyBytes/],
+  ['a forbidden one', plain(403, 'Forbidden'), 'bad-credential wholeService', /\(403\)/],
+  ['a wrong path', plain(404, 'Not Found'), 'not-found wholeService', /\/hooks\/agent \(404\).*hooksPath/],
+  ['disabled hooks', plain(405, 'Method Not Allowed'), 'not-found wholeService', /hooks\.enabled: true/],
+  ['a long message', json(413, { ok: false }), 'too-large', /hooks\.maxBodyBytes/],
   [
     'a refusal',
     json(400, { ok: false, error: `channel must be\n last|slack, not ${token}!` }),
-    ['bad-request', false],
+    'bad-request',
     /refused the request \(400\): channel must be last\|slack, not \[redacted\]\.$/,
   ],
+  ['a long refusal', json(400, { error: { message: 'no '.repeat(1000) } }), 'bad-request', /…\.$/],
+  ['a refusal that is well', json(200, { ok: false, error: 'no agent' }), 'bad-request', /no agent/],
   [
-    'a refusal in many words',
-    json(400, { error: { message: 'no '.repeat(1000) } }),
-    ['bad-request', false],
-    /…\.$/,
+    'too many tries',
+    plain(429, 'Slow down', { 'retry-after': '7' }),
+    'rate-limited retryable after 7 s',
+    /Slow down/,
   ],
-  ['a refusal that is well', json(200, { ok: false, error: 'no agent' }), ['bad-request', false], /no agent/],
-  ['too many tries', plain(429, 'Slow down', { 'retry-after': '7' }), ['rate-limited', true, 7], /Slow down/],
-  ['a rest', json(503, {}, { 'retry-after': hourLater }), ['unavailable', true, 3600], /\(503\)\.$/],
-  ['a slow body', json(408, { ok: false, error: 'request body timeout' }), ['unavailable', true], /timeout/],
-  ['a failure', page(502), ['unavailable', true, undefined, true], /\(502\)\.$/],
-  ['a page', page(200), ['malformed', true], /not OpenClaw's hooks/],
-  ['a list', json(200, []), ['malformed', true], /not OpenClaw's hooks/],
-] as const) {
+  ['a rest', json(503, {}, { 'retry-after': hourLater }), 'unavailable retryable after 3600 s', /\(503\)\.$/],
+  ['a slow body', json(408, { ok: false, error: 'body timeout' }), 'unavailable retryable', /timeout/],
+  ['a failure', page(502), 'unavailable retryable maybeDelivered', /\(502\)\.$/],
+  ['a page', page(200), 'malformed retryable', /not OpenClaw's hooks/],
+  ['a list', json(200, []), 'malformed retryable', /not OpenClaw's hooks/],
+] as const)
   test(`${what} is reported with its meaning`, async (t) => {
     const { run: ask, answer } = await open(t)
     answer(() => reply)
-    const { code, retryable, retryAfter, maybeDelivered, message } = await failure(ask(run))
-    const [wantedCode, wantedRetryable, wantedAfter, wantedMaybe = false] = expected
-    assert.deepEqual(
-      [code, retryable, retryAfter, maybeDelivered],
-      [wantedCode, wantedRetryable, wantedAfter, wantedMaybe],
-    )
+    const error = await failureOf(ask(run))
+    const { message } = error
+    assert.equal(factsOf(error), facts, message)
     assert.match(message, says)
     assert.ok(message.length < 500 && !message.includes('\n') && !message.includes(token), message)
   })
-}
 
 test('a request whose answer is late may have arrived', async (t) => {
   const { run: ask, stall } = await open(t, { config: { timeout: '20ms' } })
   stall()
-  const { message, ...facts } = await failure(ask(run))
-  const expected = { code: 'timeout', retryable: true, retryAfter: undefined, maybeDelivered: true }
-  assert.deepEqual(facts, expected)
-  assert.equal(message, 'OpenClaw did not answer within 20ms.')
+  const error = await failureOf(ask(run))
+  assert.equal(factsOf(error), 'timeout retryable maybeDelivered')
+  assert.equal(error.message, 'OpenClaw did not answer within 20ms.')
 })
 
 test('a run that was taken is handed over even if the rest of the answer never comes', async (t) => {
@@ -278,7 +259,7 @@ test('the error of the host’s fetch is passed on', async (t) => {
   const { run: ask } = await open(t, { fetch: () => Promise.reject(lost) })
   await assert.rejects(ask(run), (error) => error === lost)
   const { run: other } = await open(t, { fetch: () => Promise.reject(new TypeError(`fetch ${token}`)) })
-  const { code, retryable, maybeDelivered, message } = await failure(other(run))
-  assert.deepEqual([code, retryable, maybeDelivered], ['network', true, true])
-  assert.equal(message, 'The connection to OpenClaw failed before it had answered.')
+  const error = await failureOf(other(run))
+  assert.equal(factsOf(error), 'network retryable maybeDelivered')
+  assert.equal(error.message, 'The connection to OpenClaw failed before it had answered.')
 })

@@ -22,14 +22,8 @@ const suite = {
     ['username:ada.01', 'username:Ada.01'],
   ],
   badAddresses: [
-    '0791234567',
-    '+0791234567',
-    '+41',
-    'group:short',
-    'username:a b',
-    'ada',
-    '41791234567',
-    'uuid:1-2',
+    ...['0791234567', '+0791234567', '+41', 'group:short'],
+    ...['username:a b', 'ada', '41791234567', 'uuid:1-2'],
   ],
 }
 

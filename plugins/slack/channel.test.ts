@@ -14,15 +14,8 @@ const places = [
   ['C0123GENERAL:thread:1700000000.000100', 'channel:C0123GENERAL:thread:1700000000.000100'],
 ]
 const badAddresses = [
-  'general',
-  'U0123ADA',
-  'C012',
-  'c0123general',
-  '#a b',
-  '#general:thread:1700000000.000100',
-  '@ada',
-  'C0123GENERAL:thread:17',
-  'user:C0123GENERAL',
+  ...['general', 'U0123ADA', 'C012', 'c0123general', '#a b', '#general:thread:1700000000.000100'],
+  ...['@ada', 'C0123GENERAL:thread:17', 'user:C0123GENERAL'],
 ]
 
 vendorConformance({

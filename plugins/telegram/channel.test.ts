@@ -19,18 +19,8 @@ vendorConformance({
     ['@reveille_news', '@Reveille_News', 'telegram:@reveille_news'],
   ],
   badAddresses: [
-    '0',
-    '-0',
-    '12a',
-    '@1abc',
-    '@ab',
-    'reveille_news',
-    '123:topic:x',
-    '123:topic:',
-    '123:',
-    'telegram:',
-    'telegram:telegram:1',
-    '99999999999999999',
+    ...['0', '-0', '12a', '@1abc', '@ab', 'reveille_news', '123:topic:x', '123:topic:'],
+    ...['123:', 'telegram:', 'telegram:telegram:1', '99999999999999999'],
   ],
 })
 
@@ -194,15 +184,9 @@ test('links have no previews, unless the operator wants them', async () => {
 })
 
 const callsInPieces = [
-  '@\u202aada_l',
-  '@\u0333ada_l and @a\u202bda_l',
-  '@**ada_l**, @<b>ada</b>_l, **@**ada_l',
-  't\u202ag://user?id=1',
-  'tg:**//user?id=1**',
-  'tg**:**//user?id=1',
-  't**g**://user?id=1',
-  'tg:/**/user?id=1**',
-  '*tg*<b>:/</b>/user?id=1',
+  ...['@\u202aada_l', '@\u0333ada_l and @a\u202bda_l', '@**ada_l**, @<b>ada</b>_l, **@**ada_l'],
+  ...['t\u202ag://user?id=1', 'tg:**//user?id=1**', 'tg**:**//user?id=1', 't**g**://user?id=1'],
+  ...['tg:/**/user?id=1**', '*tg*<b>:/</b>/user?id=1'],
 ]
 
 for (const format of ['html', 'plain'] as const)

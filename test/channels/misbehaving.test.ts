@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { assertNoSecret, assertSentence } from '../../plugins/kit/conformance/assertions.ts'
 import { setUp } from '../../plugins/kit/conformance/opened-vendor.ts'
+import { badGateway } from '../../plugins/kit/fake-server/index.ts'
 import { channelErrorCodes, isPluginError, parseJson, type Receipt } from '../../plugins/kit/index.ts'
 import { pluginOf, vendors } from './vendors.ts'
 
@@ -82,7 +83,7 @@ for (const vendor of vendors) {
       const { signal } = new AbortController()
       await used.send(secretText)
       await channel.check?.(signal)
-      const { badCredential, forbidden, serverError, badGateway, rateLimited } = fakeServer.refusals
+      const { badCredential, forbidden, serverError, rateLimited } = fakeServer.refusals
       for (const answer of [badCredential, forbidden, serverError, badGateway, rateLimited(1)]) {
         fakeServer.script({ kind: 'answer', answer })
         await used.send(secretText).catch(() => {})

@@ -1,13 +1,6 @@
 /** Creates the turns and runners of the tests, as the host would. */
 
-import {
-  isPluginError,
-  type PluginError,
-  type Runner,
-  type Turn,
-  type TurnCall,
-  type TurnResult,
-} from '@reveille/kit'
+import type { Runner, Turn, TurnCall, TurnResult } from '@reveille/kit'
 import type { AiConfig, ProviderConfig } from '../providers.ts'
 import { createAiRunner } from '../runner.ts'
 import { apiKey, type Protocol, protocols } from './protocols.ts'
@@ -40,14 +33,4 @@ export function turnTo(protocol: Protocol, more: Partial<Turn> = {}): Turn {
 
 export function run(runner: Runner, turn: Turn, call: Partial<TurnCall> = {}): Promise<TurnResult> {
   return runner.run(turn, { signal, ...call })
-}
-
-/** Returns the error that a turn fails with. @throws if it succeeds or fails with something else than a PluginError */
-export async function failureOf(turn: Promise<unknown>): Promise<PluginError> {
-  const error = await turn.then(
-    (result) => new Error(`It succeeded: ${JSON.stringify(result)}`),
-    (reason: unknown) => reason,
-  )
-  if (isPluginError(error)) return error
-  throw error
 }

@@ -1,12 +1,11 @@
 /** Sets up the test of a recipe: a fake program on the PATH under the real name, a folder, and turns. */
 
-import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isPluginError, type PluginError, type Progress, type Runner, type Turn } from '@reveille/kit'
+import type { Progress, Runner, Turn } from '@reveille/kit'
 import type { CommandConfiguration } from '../configuration.ts'
 import command from '../index.ts'
 
@@ -106,14 +105,4 @@ export async function isAlive(pid: number): Promise<boolean> {
   if (known.length === 0) return true
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return stat !== '' && !/\) [ZX] /.test(stat)
-}
-
-/** Returns the error of a turn that has to fail. */
-export async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
-  const error = await promise.then(
-    () => assert.fail('it fails'),
-    (reason: unknown) => reason,
-  )
-  assert.ok(isPluginError(error), String(error))
-  return error
 }

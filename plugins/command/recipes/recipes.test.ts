@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Usage } from '@reveille/kit'
+import { failureOf } from '@reveille/kit/fake-server'
 import { atEnd } from '../../../test/at-end.ts'
-import {
-  createFakeProgram,
-  failureOf,
-  isAlive,
-  openCall,
-  type Preset,
-  turnOf,
-} from '../fake-programs/fake-program.ts'
+import { createFakeProgram, isAlive, openCall, type Preset, turnOf } from '../fake-programs/fake-program.ts'
 
 interface Expectation {
   readonly model: string

@@ -5,7 +5,6 @@
 
 import { asRecord, type Facts, type Part } from '@reveille/kit'
 import {
-  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -168,7 +167,6 @@ export async function openVendor({
       forbidden,
       rateLimited,
       serverError: refusal(500, 0, '500: Internal Server Error'),
-      badGateway,
     },
   }
 }

@@ -4,12 +4,11 @@ import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import {
   createPluginFetch,
-  isPluginError,
   type PluginError,
   PluginError as Refusal,
   type SourceStorage,
 } from '@reveille/kit'
-import { openFakeServer } from '@reveille/kit/fake-server'
+import { openFakeServer, failureOf as pluginErrorOf } from '@reveille/kit/fake-server'
 import type { Credentials } from './credentials.ts'
 import { openGmail } from './open.ts'
 
@@ -172,11 +171,7 @@ export function createHost() {
 
 /** Returns the PluginError that the promise ends with, and asserts that no secret is found in it at any depth. */
 export async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
-  const error = await promise.then(
-    (value) => assert.fail(`it succeeded: ${inspect(value)}`),
-    (reason) => reason,
-  )
-  assert.ok(isPluginError(error), inspect(error))
+  const error = await pluginErrorOf(promise)
   assertNoSecret(error)
   return error
 }

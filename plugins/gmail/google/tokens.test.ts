@@ -186,13 +186,8 @@ for (const [status, error, code, retryable, words] of [
   })
 
 for (const raw of [
-  '<html>',
-  '"ya29.second"',
-  '[]',
-  '{}',
-  '{"access_token": 7, "expires_in": 3599}',
-  '{"access_token": "a b", "expires_in": 3599}',
-  '{"access_token": "ya29.second"}',
+  ...['<html>', '"ya29.second"', '[]', '{}', '{"access_token": 7, "expires_in": 3599}'],
+  ...['{"access_token": "a b", "expires_in": 3599}', '{"access_token": "ya29.second"}'],
   '{"access_token": "ya29.second", "expires_in": "soon"}',
   '{"access_token": "ya29.second", "expires_in": -1}',
   '{"access_token": "ya29.second", "expires_in": 3599, "token_type": "MAC"}',

@@ -1,7 +1,7 @@
 /** A fake of a receiver of Standard Webhooks, which checks signatures by the specification's own library. */
 
 import type { Part } from '@reveille/kit'
-import { badGateway, type FakeVendor, openFakeServer, type VendorMessage } from '@reveille/kit/fake-server'
+import { type FakeVendor, openFakeServer, type VendorMessage } from '@reveille/kit/fake-server'
 import { parseMarkdown, readText } from '@reveille/kit/markdown'
 import { Webhook } from 'standardwebhooks'
 
@@ -42,7 +42,6 @@ export async function openVendor(): Promise<FakeVendor> {
       forbidden: { status: 403, body: { error: 'not allowed' } },
       rateLimited: (seconds: number) => ({ status: 429, headers: { 'retry-after': String(seconds) } }),
       serverError: { status: 500, body: { error: 'oops' } },
-      badGateway,
     },
   }
 }

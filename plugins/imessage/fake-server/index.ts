@@ -2,7 +2,6 @@
 
 import type { Part } from '@reveille/kit'
 import {
-  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -61,7 +60,6 @@ export async function openVendor(): Promise<FakeIMessage> {
         return withRetryAfter({ status: 429, headers, body: '<html>Too Many Requests</html>' }, seconds)
       },
       serverError: refuse(500, 'Server Error', 'database is locked'),
-      badGateway,
     },
   }
 }

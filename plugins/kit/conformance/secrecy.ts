@@ -1,14 +1,14 @@
 /** Tests that a channel reveals no credentials. */
 
 import assert from 'node:assert/strict'
-import type { FakeServerAnswer, Fault } from '../fake-server/index.ts'
+import { badGateway, type FakeServerAnswer, type Fault } from '../fake-server/index.ts'
 import { assertNoSecret, assertStorable } from './assertions.ts'
 import { shortText, type VendorTests } from './opened-vendor.ts'
 
 export const secrecyTests: VendorTests = {
   async 'shows no secret, even if the vendor does'(used) {
     const { vendor, failure } = used
-    const { forbidden, badGateway, badCredential } = vendor.refusals
+    const { forbidden, badCredential } = vendor.refusals
     for (const answer of [forbidden, badGateway, badCredential]) {
       for (const each of [answer, ...vendor.secrets.map((secret) => quote(answer, secret))]) {
         vendor.script({ kind: 'answer', answer: each })

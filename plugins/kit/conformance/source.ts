@@ -27,40 +27,44 @@ const steps = 12
 
 export function sourceConformance({ name, ...setup }: SourceConformance): void {
   describe(name, () => {
-    for (const [promise, ask] of Object.entries(sourceTests)) test(promise, (t) => ask(setup, t))
+    for (const promise of Object.keys(sourceTests)) test(promise, (t) => sourceTest(promise, setup, t))
   })
 }
 
+/** One of the tests, by its name. */
+export async function sourceTest(promise: string, setup: SourceSetup, t: TestContext): Promise<void> {
+  await using host = await openSource(setup)
+  await sourceTests[promise]?.(host, setup, t)
+}
+
 /** The tests by name. */
-export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestContext) => Promise<void>>> = {
-  async 'reports that it works, and posts events'(setup) {
-    await using host = await openSource(setup)
+const sourceTests: Readonly<
+  Record<string, (host: SourceHost, setup: SourceSetup, t: TestContext) => Promise<void>>
+> = {
+  async 'reports that it works, and posts events'(host) {
     const running = await host.beginWell()
     for (let count = 0; count < 3; count += 1) await host.untilTaken(running, await host.happen())
   },
 
-  async 'posts events that happened while it did not run'(setup) {
-    await using host = await openSource(setup)
+  async 'posts events that happened while it did not run'(host) {
     await end(await host.beginWell())
-    const id = await happen(host)
+    const id = await host.happen()
     await host.untilTaken(await host.begin(), id)
   },
 
-  async 'posts an event once that was taken'(setup) {
-    await using host = await openSource(setup)
+  async 'posts an event once that was taken'(host) {
     const running = await host.beginWell()
-    const ids = [await happen(host), await happen(host)]
+    const ids = [await host.happen(), await host.happen()]
     await host.untilTaken(running, ...ids)
     await pause(whileMs)
     await end(running)
     const again = await host.beginWell()
-    const last = await happen(host)
+    const last = await host.happen()
     await host.untilTaken(again, last)
     assert.deepEqual(host.posts.flatMap((post) => post.ids).sort(), [...ids, last].sort())
   },
 
-  async 'posts an event again that the gateway could not take'(setup) {
-    await using host = await openSource(setup)
+  async 'posts an event again that the gateway could not take'(host) {
     const running = await host.beginWell()
     const troubles = [503, 429, 404, undefined, 500]
     host.answer(() => {
@@ -69,24 +73,22 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
       if (status !== undefined) return { status, code: 'TROUBLE', message: 'Not now.', retryAfter: 1 }
       throw new PluginError('The gateway cannot be reached.', { code: 'network', retryable: true })
     })
-    await host.untilTaken(running, await happen(host))
+    await host.untilTaken(running, await host.happen())
     assert.deepEqual(troubles, [])
   },
 
-  async 'continues with the others if one event cannot be fetched or is refused'(setup) {
-    await using host = await openSource(setup)
+  async 'continues with the others if one event cannot be fetched or is refused'(host) {
     const running = await host.beginWell()
-    const bad = await happen(host)
+    const bad = await host.happen()
     host.answer((ids) => ({ status: ids.includes(bad) ? 400 : 202, code: 'PAYLOAD_SCHEMA', message: 'No.' }))
-    await host.untilTaken(running, await happen(host), await happen(host))
+    await host.untilTaken(running, await host.happen(), await host.happen())
   },
 
-  async 'respects the limits of one request'(setup) {
-    await using host = await openSource(setup)
+  async 'respects the limits of one request'(host) {
     host.limits = { maxBodyBytes: 20_000, maxActions: 5, maxRenderedBytes: 1_000_000 }
     await end(await host.beginWell())
     const ids: string[] = []
-    for (let count = 0; count < 12; count += 1) ids.push(await happen(host))
+    for (let count = 0; count < 12; count += 1) ids.push(await host.happen())
     await host.untilTaken(await host.begin(), ...ids)
     for (const { body, ids: posted } of host.posts) {
       assert.ok(posted.length <= 5, 'a post has no more events than actions may come of it')
@@ -94,28 +96,25 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     }
   },
 
-  async 'continues from its storage, wherever it was aborted'(setup) {
-    await assertGoesOn(setup, (running) => running.abort())
+  async 'continues from its storage, wherever it was aborted'(host) {
+    await assertGoesOn(host, (running) => running.abort())
   },
 
-  async 'continues from its storage, wherever it was killed'(setup) {
-    await assertGoesOn(setup, (running) => running.cut())
+  async 'continues from its storage, wherever it was killed'(host) {
+    await assertGoesOn(host, (running) => running.cut())
   },
 
-  async 'ends soon when aborted'(setup) {
-    await using host = await openSource(setup)
+  async 'ends soon when aborted'(host) {
     const running = await host.beginWell()
     await pause(whileMs)
     await end(running)
   },
 
-  async 'ends soon when aborted before it begins'(setup) {
-    await using host = await openSource(setup)
+  async 'ends soon when aborted before it begins'(host) {
     await end(await host.beginCalledOff())
   },
 
-  async 'ends soon when aborted while its service is silent'(setup, t) {
-    await using host = await openSource(setup)
+  async 'ends soon when aborted while its service is silent'(host, _setup, t) {
     if (host.fixture.stall === undefined) return t.skip('the fixture has no service that could stall')
     const running = await host.beginWell()
     host.fixture.stall()
@@ -126,8 +125,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     await end(again)
   },
 
-  async 'ends soon when aborted while the gateway is silent'(setup) {
-    await using host = await openSource(setup)
+  async 'ends soon when aborted while the gateway is silent'(host) {
     const running = await host.beginWell()
     const asked = Promise.withResolvers<void>()
     host.answer(
@@ -137,25 +135,23 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
           asked.resolve()
         }),
     )
-    await happen(host)
+    await host.happen()
     await within(asked.promise, 'the event is posted')
     await end(running)
   },
 
-  async 'does nothing after it has ended'(setup) {
-    await using host = await openSource(setup)
+  async 'does nothing after it has ended'(host) {
     const running = await host.beginWell()
-    await host.untilTaken(running, await happen(host))
+    await host.untilTaken(running, await host.happen())
     await end(running)
     const before = host.posts.length
-    await happen(host)
+    await host.happen()
     await pause(whileMs)
     assert.deepEqual(host.late, [], 'it makes no use of what it was given')
     assert.equal(host.posts.length, before)
   },
 
-  async 'has no effect at setup'(setup) {
-    await using host = await openSource(setup)
+  async 'has no effect at setup'(host, setup) {
     const { plugin, schema } = await load(setup.plugin)
     const before = await openResources()
     const touched: string[] = []
@@ -179,8 +175,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     }
   },
 
-  async 'reports in sentences and numbers'(setup) {
-    await using host = await openSource(setup)
+  async 'reports in sentences and numbers'(host) {
     await workAndFail(host)
     for (const { state, detail, times = {}, counts = {} } of host.reports) {
       assert.ok(['working', 'failing', 'waiting'].includes(state), `${state} is a state`)
@@ -192,8 +187,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     }
   },
 
-  async 'reports what is wrong when its service fails, or throws a PluginError'(setup, t) {
-    await using host = await openSource(setup)
+  async 'reports what is wrong when its service fails, or throws a PluginError'(host, _setup, t) {
     if (host.fixture.fail === undefined) return t.skip('the fixture has no service that could fail')
     host.fixture.fail()
     const running = await host.begin()
@@ -208,44 +202,40 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     }
   },
 
-  async 'shows no secret to the gateway and its log'(setup) {
-    await using host = await openSource(setup)
+  async 'shows no secret to the gateway and its log'(host) {
     const running = await workAndFail(host)
     const said = JSON.stringify([host.posts, host.reports, host.lines, running.thrown.map(String)])
     assertNoSecret(said, host.fixture.secrets ?? [])
   },
 
-  async 'leaves no timer and no listener behind a run'(setup) {
-    await using host = await openSource(setup)
+  async 'leaves no timer and no listener behind a run'(host) {
     const before = await openResources()
     const running = await host.beginWell()
-    await host.untilTaken(running, await happen(host))
+    await host.untilTaken(running, await host.happen())
     await end(running)
     assert.equal(host.clock.sleeping, 0, 'no sleep is waiting')
     assert.deepEqual(await leaksOf(before, ['Timeout']), [])
     assert.equal(running.listeners(), 0, 'no listeners are left on the signal')
   },
 
-  async 'leaves nothing open after close'(setup) {
+  async 'leaves nothing open after close'(_host, setup) {
     const before = await openResources()
     {
       await using host = await openSource(setup)
       const running = await host.beginWell()
-      await host.untilTaken(running, await happen(host))
+      await host.untilTaken(running, await host.happen())
       await end(running)
     }
     assert.deepEqual(await leaksOf(before), [])
   },
 
-  'does nothing on import': ({ plugin }) => assertInertPlugin(plugin),
+  'does nothing on import': (_host, { plugin }) => assertInertPlugin(plugin),
 }
-
-const happen = (host: SourceHost) => host.happen()
 
 /** Returns a finished run whose service failed after a good start. */
 async function workAndFail(host: SourceHost): Promise<Running> {
   const running = await host.beginWell()
-  await host.untilTaken(running, await happen(host))
+  await host.untilTaken(running, await host.happen())
   host.fixture.fail?.()
   await pause(whileMs)
   await end(running)
@@ -258,12 +248,11 @@ async function end(running: Running): Promise<void> {
 }
 
 /** Ends the first run at its first use of the host, the next one at its second, and so on, until all events have been posted. */
-async function assertGoesOn(setup: SourceSetup, stop: (running: Running) => void): Promise<void> {
-  await using host = await openSource(setup)
+async function assertGoesOn(host: SourceHost, stop: (running: Running) => void): Promise<void> {
   await end(await host.beginWell())
   const ids: string[] = []
   for (let last = 1; last <= steps; last += 1) {
-    ids.push(await happen(host), await happen(host))
+    ids.push(await host.happen(), await host.happen())
     const running = await host.begin((step, begun) => {
       if (step === last) stop(begun)
     })

@@ -1,4 +1,5 @@
 /** The fake servers that channels are tested against. */
 
+export * from './markdown.ts'
 export * from './server.ts'
 export * from './vendor.ts'

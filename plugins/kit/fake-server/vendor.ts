@@ -38,8 +38,6 @@ export interface FakeVendor extends FakeServer {
     readonly serverError: FakeServerAnswer
     /** True if the vendor documents that nothing was done when it answers so. Default: false. */
     readonly serverErrorIsSafe?: boolean
-    /** The HTML of something between the gateway and the vendor. */
-    readonly badGateway: FakeServerAnswer
   }
 }
 
@@ -74,6 +72,16 @@ export interface ChannelBed<Vendor extends FakeVendor> extends AsyncDisposable {
 /** An answer or an address, the error's facts as `factsOf` returns them, and what its message matches. */
 export type Meaning = readonly [refused: FakeServerAnswer | string, facts: string, message?: RegExp]
 
+/** Returns the PluginError that a promise is rejected with, and fails if there is none. */
+export async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
+  const error = await promise.then(
+    (result) => `it succeeded: ${JSON.stringify(result)}`,
+    (reason: unknown) => reason,
+  )
+  assert.ok(isPluginError(error), String(error))
+  return error
+}
+
 /** Returns the code of an error, followed by the names of its flags that are true, and the seconds to wait: `forbidden`. */
 export function factsOf(error: PluginError): string {
   const flags = (['retryable', 'wholeService', 'maybeDelivered'] as const).filter((flag) => error[flag])
@@ -91,11 +99,7 @@ export function openBed<Vendor extends FakeVendor>(vendor: Vendor, channel: Chan
     }
     return receipts
   }
-  async function failure(to?: string, markdown?: string): Promise<PluginError> {
-    const error = await send(markdown, to).catch((reason: unknown) => reason)
-    assert.ok(isPluginError(error), String(error))
-    return error
-  }
+  const failure = (to?: string, markdown?: string) => failureOf(send(markdown, to))
   async function assertMeanings(meanings: readonly Meaning[]): Promise<void> {
     for (const [refused, facts, message = /./] of meanings) {
       const isAddress = typeof refused === 'string'

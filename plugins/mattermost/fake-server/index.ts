@@ -2,7 +2,6 @@
 
 import type { Part } from '@reveille/kit'
 import {
-  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -184,7 +183,6 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
         'api.post.deduplicate_create_post.pending',
         'Rejected post since another client is making the same request.',
       ),
-      badGateway,
     },
   }
 }

@@ -2,7 +2,6 @@
 
 import { asList, asRecord, type Facts, type Part } from '@reveille/kit'
 import {
-  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -190,7 +189,6 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
       forbidden: notInRoster,
       rateLimited: (seconds) => withRetryAfter(connector(429, 'Throttled', 'Too many requests.'), seconds),
       serverError: connector(500, 'ServiceError', 'An internal error occurred.'),
-      badGateway,
     },
   }
 }

@@ -1,6 +1,6 @@
 /** The account behind both fakes: whom it can reach, the rules of `send`, and the messages that were sent. */
 
-import { badGateway, type FakeVendor, type VendorMessage } from '@reveille/kit/fake-server'
+import type { FakeVendor, VendorMessage } from '@reveille/kit/fake-server'
 
 interface Person {
   readonly number: string
@@ -74,7 +74,6 @@ export const refusals: FakeVendor['refusals'] = {
     }),
   }),
   serverError: { body: rpcError(-32603, 'Cannot invoke "Object.toString()"', '1') },
-  badGateway,
 }
 
 interface Account {

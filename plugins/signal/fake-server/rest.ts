@@ -1,7 +1,6 @@
 /** A fake of signal-cli-rest-api with the same account. */
 
 import {
-  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -18,7 +17,6 @@ const refusals: FakeVendor['refusals'] = {
   forbidden: restError(400, 'Failed to send message: Untrusted Identity for "+41792222222"'),
   rateLimited: () => restError(429, 'Rate limit exceeded', { challenge_tokens: ['a-token'] }),
   serverError: restError(500, 'Internal error'),
-  badGateway,
 }
 
 export async function openRestVendor(): Promise<FakeVendor> {

@@ -2,7 +2,6 @@
 
 import type { Part } from '@reveille/kit'
 import {
-  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -61,7 +60,6 @@ export async function openVendor({ format = 'markdown' }: FakeSlackOptions = {})
       rateLimited: (seconds) =>
         withRetryAfter({ status: 429, body: { ok: false, error: 'ratelimited' } }, seconds),
       serverError: refuse('internal_error'),
-      badGateway,
     },
   }
 }

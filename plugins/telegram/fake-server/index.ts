@@ -2,7 +2,6 @@
 
 import type { Part } from '@reveille/kit'
 import {
-  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -247,5 +246,4 @@ const refusals: FakeVendor['refusals'] = {
     return withRetryAfter(refusal, seconds)
   },
   serverError: refuse(500, 'Internal Server Error'),
-  badGateway,
 }

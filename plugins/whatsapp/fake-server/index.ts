@@ -2,7 +2,6 @@
 
 import { asList, asRecord, type Facts, type Part } from '@reveille/kit'
 import {
-  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -164,7 +163,6 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
       rateLimited: () => pairRate,
       serverError: graphError(131016, 'Service unavailable'),
       serverErrorIsSafe: true,
-      badGateway,
     },
   }
 }

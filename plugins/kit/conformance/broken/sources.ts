@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { openFakeServer } from '../../fake-server/index.ts'
 import { shortenDeadline } from '../deadline.ts'
 import { sourceConformance } from '../index.ts'
-import { type SourceConformance, sourceTests } from '../source.ts'
+import { type SourceConformance, sourceTest } from '../source.ts'
 import { spoilers } from './feed/spoilers.ts'
 import { secret } from './good.ts'
 
@@ -24,7 +24,7 @@ function ask(breaks: string, setup: Setup): void {
     test(breaks, async (t) => {
       const recover = shortenDeadline(300)
       try {
-        await sourceTests[breaks]?.(setup, t)
+        await sourceTest(breaks, setup, t)
       } finally {
         recover()
       }

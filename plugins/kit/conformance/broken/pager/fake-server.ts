@@ -49,7 +49,6 @@ export async function openPager(more: { remembers?: boolean; breaks?: string } =
         body: { error: 'slow-down' },
       }),
       serverError: { status: 500, body: { error: 'broken' } },
-      badGateway: { status: 502, headers: { 'content-type': 'text/html' }, body: '<html>502</html>' },
     },
   }
 }
