@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Turn } from '@reveille/kit'
 import { runnerConformance } from '@reveille/kit/conformance'
+import { createTurn } from '@reveille/kit/fake-server'
 import { createEchoRunner } from './runner.ts'
 
 runnerConformance({
@@ -10,15 +11,10 @@ runnerConformance({
   create: () => ({ runner: createEchoRunner() }),
 })
 
-const run: Turn = {
-  runId: 'run-1',
-  sessionKey: 'hook:1',
-  kind: 'run',
+const run = createTurn({
   prompt: '  Review #42:\n\n```diff\n- a\n+ b\n```\n ',
-  events: [],
   history: [{ role: 'user', text: 'Earlier.', at: 1 }],
-  attempt: 1,
-}
+})
 
 function replyTo(turn: Turn): Promise<string> {
   const { signal } = new AbortController()

@@ -18,21 +18,6 @@ export interface Reply {
   readonly body: string
 }
 
-export interface FakeServer {
-  readonly url: string
-  /** The requests that it took, in order. */
-  readonly taken: readonly Received[]
-  /** Every request, whether it was taken or not. */
-  readonly received: readonly Received[]
-  /** Lets a function answer from now on, or the fake itself if it is undefined. */
-  answer(reply: ((request: Received) => Reply | undefined) | undefined): void
-  /** Lets it take requests and never answer. */
-  stall(): void
-  /** Lets it begin its answers and never end them. Settles when the first has begun. */
-  stallMidway(): Promise<void>
-  close(): Promise<void>
-}
-
 export interface FakeServerOptions {
   readonly token: string
   /** Default: any free one. */
@@ -43,7 +28,7 @@ export interface FakeServerOptions {
   readonly maxBodyBytes?: number
 }
 
-export async function openFakeServer(options: FakeServerOptions): Promise<FakeServer> {
+export async function openFakeServer(options: FakeServerOptions) {
   const { token, port = 0, allowRequestSessionKey = true, maxBodyBytes = 262_144 } = options
   const received: Received[] = []
   const taken: Received[] = []
@@ -87,12 +72,17 @@ export async function openFakeServer(options: FakeServerOptions): Promise<FakeSe
 
   return {
     url: server.url,
-    taken,
-    received,
-    answer(reply) {
+    /** The requests that it took, in order. */
+    taken: taken as readonly Received[],
+    /** Every request, whether it was taken or not. */
+    received: received as readonly Received[],
+    /** Lets a function answer from now on, or the fake itself if it is undefined. */
+    answer(reply: typeof scripted) {
       scripted = reply
     },
+    /** Lets it take requests and never answer. */
     stall: () => server.always({ kind: 'hang-before' }),
+    /** Lets it begin its answers and never end them. Settles when the first has begun. */
     stallMidway() {
       server.always({ kind: 'hang-answer' })
       return server.untilHanging()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { PluginError, type Turn } from '@reveille/kit'
 import { runnerConformance } from '@reveille/kit/conformance'
-import { factsOf, failureOf } from '@reveille/kit/fake-server'
+import { createTurn, factsOf, failureOf } from '@reveille/kit/fake-server'
 import type { OpenClawConfig } from './configuration.ts'
 import { type FakeServerOptions, json, openFakeServer, page, plain } from './fake-server.ts'
 import { createOpenClawRunner } from './runner.ts'
@@ -56,30 +56,18 @@ async function open(t: TestContext, setting: Setting = {}) {
   return { ...fakeServer, run: (turn: Turn) => runner.run(turn, { signal }) }
 }
 
-const run: Turn = {
-  runId: 'run-1',
+const run = createTurn({
   sessionKey: 'hook:pr:42',
-  kind: 'run',
   prompt: 'Review #42.',
-  events: [],
-  history: [],
   model: 'openai/gpt-5',
   thinking: 'low',
   systemPrompt: 'Be brief.',
-  attempt: 1,
   timeoutSeconds: 119.6,
   action: { name: 'GitHub', wakeMode: 'now', deliver: true, channel: 'slack', to: '#ops' },
-}
+})
 
-const bare: Turn = {
-  runId: 'run-2',
-  sessionKey: 'hook:0192f0c1-7a5e-7cc0-8a3b-5d0d7c3b9e11',
-  kind: 'run',
-  prompt: 'Hello.',
-  events: [],
-  history: [],
-  attempt: 1,
-}
+const sessionKey = 'hook:0192f0c1-7a5e-7cc0-8a3b-5d0d7c3b9e11'
+const bare = createTurn({ runId: 'run-2', sessionKey, prompt: 'Hello.' })
 
 function heartbeat(...texts: readonly string[]): Turn {
   const modes = ['now', 'next-heartbeat'] as const

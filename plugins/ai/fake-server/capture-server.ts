@@ -1,11 +1,6 @@
 /** Starts a server that records its requests and answers as a test's script says. */
 
-import {
-  type FakeServer,
-  type FakeServerAnswer,
-  type FakeServerRequest,
-  openFakeServer,
-} from '@reveille/kit/fake-server'
+import { type FakeServerAnswer, type FakeServerRequest, openFakeServer } from '@reveille/kit/fake-server'
 
 export interface Asked {
   /** The path with the query. */
@@ -18,13 +13,9 @@ export interface Asked {
 type Answer = FakeServerAnswer | 'cut' | 'hang'
 export type Script = Answer | ((asked: Asked) => Answer)
 
-export interface CaptureServer extends FakeServer {
-  readonly asked: readonly Asked[]
-  /** Sets the script that answers every request from now on. */
-  play(script: Script): void
-}
+export type CaptureServer = Awaited<ReturnType<typeof startCaptureServer>>
 
-export async function startCaptureServer(first: Script): Promise<CaptureServer> {
+export async function startCaptureServer(first: Script) {
   const requests: Asked[] = []
   let script = first
   const server = await openFakeServer({
@@ -36,8 +27,9 @@ export async function startCaptureServer(first: Script): Promise<CaptureServer> 
   })
   return {
     ...server,
-    asked: requests,
-    play(next) {
+    asked: requests as readonly Asked[],
+    /** Sets the script that answers every request from now on. */
+    play(next: Script) {
       script = next
     },
   }

@@ -1,6 +1,7 @@
 /** Creates the turns and runners of the tests, as the host would. */
 
 import type { Runner, Turn, TurnCall, TurnResult } from '@reveille/kit'
+import { createTurn } from '@reveille/kit/fake-server'
 import type { AiConfig, ProviderConfig } from '../providers.ts'
 import { createAiRunner } from '../runner.ts'
 import { apiKey, type Protocol, protocols } from './protocols.ts'
@@ -17,18 +18,8 @@ export function createRunner(
   return createAiRunner({ config: { providers: Object.fromEntries(providers), ...config }, fetch, signal })
 }
 
-export function turnTo(protocol: Protocol, more: Partial<Turn> = {}): Turn {
-  return {
-    runId: 'run-1',
-    sessionKey: 'hook:1',
-    kind: 'run',
-    prompt: 'Review #42, please.',
-    events: [],
-    history: [],
-    model: `${protocol.name}/${protocol.model}`,
-    attempt: 1,
-    ...more,
-  }
+export function turnTo({ name, model }: Protocol, more: Partial<Turn> = {}): Turn {
+  return createTurn({ prompt: 'Review #42, please.', model: `${name}/${model}`, ...more })
 }
 
 export function run(runner: Runner, turn: Turn, call: Partial<TurnCall> = {}): Promise<TurnResult> {

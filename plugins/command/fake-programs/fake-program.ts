@@ -5,30 +5,14 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } fro
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Progress, Runner, Turn } from '@reveille/kit'
+import type { Progress, Turn } from '@reveille/kit'
+import { createTurn } from '@reveille/kit/fake-server'
 import type { CommandConfiguration } from '../configuration.ts'
 import command from '../index.ts'
 
 export type Preset = NonNullable<CommandConfiguration['preset']>
 
-export interface FakeProgram {
-  readonly runner: Runner
-  /** Sets what the program does from now on. */
-  play(mode: 'fail' | `fail ${string}` | 'hang' | 'linger' | ''): void
-  /** Deletes every conversation. */
-  forget(): Promise<void>
-  /** Returns the ids of the program and of its child once both run. @throws if the turn ends before */
-  pids(turn: Promise<unknown>): Promise<readonly number[]>
-  /** Closes the plugin. */
-  stop(): Promise<void>
-  /** Closes the plugin and removes the folder. */
-  close(): Promise<void>
-}
-
-export async function createFakeProgram(
-  preset: Preset,
-  more: CommandConfiguration = {},
-): Promise<FakeProgram> {
+export async function createFakeProgram(preset: Preset, more: CommandConfiguration = {}) {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-fake-program-')))
   const at = (...names: string[]) => path.join(folder, ...names)
   await mkdir(at('bin'))
@@ -53,9 +37,12 @@ export async function createFakeProgram(
   }
   return {
     runner,
-    play: (mode) => writeFileSync(at('mode'), mode),
+    /** Sets what the program does from now on. */
+    play: (mode: 'fail' | `fail ${string}` | 'hang' | 'linger' | '') => writeFileSync(at('mode'), mode),
+    /** Deletes every conversation. */
     forget: () => rm(at('conversations'), { recursive: true }),
-    async pids(turn) {
+    /** Returns the ids of the program and of its child once both run. @throws if the turn ends before */
+    async pids(turn: Promise<unknown>): Promise<readonly number[]> {
       let isOver = false
       turn.finally(() => {
         isOver = true
@@ -67,7 +54,9 @@ export async function createFakeProgram(
         await wait(5)
       }
     },
+    /** Closes the plugin. */
     stop,
+    /** Closes the plugin and removes the folder. */
     async close() {
       await stop()
       await rm(folder, { recursive: true, force: true })
@@ -76,16 +65,7 @@ export async function createFakeProgram(
 }
 
 export function turnOf(prompt: string, more: Partial<Turn> = {}): Turn {
-  return {
-    runId: 'run-1',
-    sessionKey: 'hook:pull:7',
-    kind: 'run',
-    prompt,
-    events: [],
-    history: [],
-    attempt: 1,
-    ...more,
-  }
+  return createTurn({ sessionKey: 'hook:pull:7', prompt, ...more })
 }
 
 /** Returns a call that is never aborted, with the progress that it reports. */

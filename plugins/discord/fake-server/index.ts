@@ -7,7 +7,6 @@ import { asRecord, type Facts, type Part } from '@reveille/kit'
 import {
   type FakeServerAnswer,
   type FakeServerRequest,
-  type FakeVendor,
   openFakeServer,
   type VendorMessage,
 } from '@reveille/kit/fake-server'
@@ -20,12 +19,6 @@ export interface DiscordMessage extends VendorMessage {
   /** The mentions shown in the message, including those that do not notify. */
   readonly mentions: readonly string[]
   readonly links: readonly { readonly label: string; readonly address: string }[]
-}
-
-export interface FakeDiscord extends FakeVendor {
-  readonly messages: readonly DiscordMessage[]
-  /** The address of a user whom the bot may write to. */
-  readonly userTo: string
 }
 
 export interface FakeDiscordOptions {
@@ -51,9 +44,7 @@ const maxNonceLength = 25
 /** Discord's "past few minutes", in milliseconds. */
 const nonceMemoryMs = 180_000
 
-export async function openVendor({
-  bucket = { count: 1000, seconds: 5 },
-}: FakeDiscordOptions = {}): Promise<FakeDiscord> {
+export async function openVendor({ bucket = { count: 1000, seconds: 5 } }: FakeDiscordOptions = {}) {
   const messages: DiscordMessage[] = []
   const pings: string[] = []
   const nonces = new Map<string, { readonly message: DiscordMessage; readonly at: number }>()
@@ -161,6 +152,7 @@ export async function openVendor({
     to: `channel:${openChannel}`,
     unknownTo: 'channel:1499999999999999999',
     threadTo: `channel:${thread}`,
+    /** The address of a user whom the bot may write to. */
     userTo: `user:${friend}`,
     refusals: {
       badCredential,

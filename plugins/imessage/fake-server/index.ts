@@ -4,16 +4,10 @@ import type { Part } from '@reveille/kit'
 import {
   type FakeServerAnswer,
   type FakeServerRequest,
-  type FakeVendor,
   openFakeServer,
   type VendorMessage,
   withRetryAfter,
 } from '@reveille/kit/fake-server'
-
-export interface FakeIMessage extends FakeVendor {
-  /** Lets Messages confirm nothing and BlueBubbles not answer until the returned function is called. */
-  hold(): () => void
-}
 
 const password = 'made-up & password/7'
 
@@ -22,7 +16,7 @@ export function visibleText(part: Part): string {
   return part.text
 }
 
-export async function openVendor(): Promise<FakeIMessage> {
+export async function openVendor() {
   const mac = createMac()
 
   function respond(request: FakeServerRequest): FakeServerAnswer | Promise<FakeServerAnswer> {
@@ -45,6 +39,7 @@ export async function openVendor(): Promise<FakeIMessage> {
 
   return {
     ...fakeServer,
+    /** Lets Messages confirm nothing and BlueBubbles not answer until the returned function is called. */
     hold: mac.hold,
     messages: mac.messages,
     config: { baseUrl: fakeServer.url, password },
@@ -55,7 +50,7 @@ export async function openVendor(): Promise<FakeIMessage> {
       badCredential: refuse(401, 'Authentication Error', 'Unauthorized'),
       forbidden: mac.refusal(),
       // BlueBubbles itself has no rate limit, but a tunnel before it may have one.
-      rateLimited(seconds) {
+      rateLimited(seconds: number) {
         const headers = { 'content-type': 'text/html' }
         return withRetryAfter({ status: 429, headers, body: '<html>Too Many Requests</html>' }, seconds)
       },

@@ -52,24 +52,13 @@ export interface SendOptions {
   readonly signal?: AbortSignal
 }
 
-export interface OpenVendor {
-  readonly vendor: FakeVendor
-  readonly channel: Channel
-  /** The log lines of the plugin and its fetch. */
-  readonly lines: readonly string[]
-  /** Sends each part of a reply once. @throws the error of the channel */
-  send(markdown: string, options?: SendOptions): Promise<unknown[]>
-  /** Returns the error of a short reply, which has to be well formed and show no secret. */
-  failure(options?: SendOptions): Promise<PluginError>
-  closePlugin(): Promise<void>
-  [Symbol.asyncDispose](): Promise<void>
-}
+export type OpenVendor = Awaited<ReturnType<typeof setUp>>
 
 /** Sets the plugin up. `change` modifies the configuration that the fake server offers. */
 export async function setUp(
   { plugin: entry, open }: VendorSetup,
   change: (config: Configuration, secrets: readonly string[]) => Configuration = (config) => config,
-): Promise<OpenVendor> {
+) {
   const { plugin, manifest, schema } = await load(entry)
   const vendor = await open()
   const { secrets } = vendor
@@ -101,6 +90,7 @@ export async function setUp(
     const channel = provided.channels?.find(({ id }) => manifest.channels?.includes(id))
     assert.ok(channel !== undefined, 'setup brings the channel that the manifest names')
 
+    /** Sends each part of a reply once. @throws the error of the channel */
     async function send(markdown: string, options: SendOptions = {}): Promise<unknown[]> {
       const { to = vendor.to, delivery = firstDelivery, signal = forever } = options
       const target = (channel as Channel).target(to)
@@ -113,6 +103,7 @@ export async function setUp(
       return receipts
     }
 
+    /** Returns the error of a short reply, which has to be well formed and show no secret. */
     async function failure(options?: SendOptions): Promise<PluginError> {
       const error = await assertPluginError(send(shortText, options), secrets)
       assertSentence(error.message, 'the error’s message')
@@ -124,12 +115,9 @@ export async function setUp(
     }
 
     return {
-      vendor,
-      channel,
-      lines,
-      send,
-      failure,
-      closePlugin,
+      ...{ vendor, channel, send, failure, closePlugin },
+      /** The log lines of the plugin and its fetch. */
+      lines: lines as readonly string[],
       async [Symbol.asyncDispose]() {
         await closePlugin()
         await vendor.close()

@@ -1,25 +1,17 @@
 /** Creates a clock that runs a hundred times as fast as real time, for tests of waits of seconds. */
 
-import type { SourceClock } from '../source.ts'
-
-export interface QuickClock extends SourceClock {
-  /** Number of pending sleeps. */
-  readonly sleeping: number
-  /** Drops all sleeps, so that none of them ends. */
-  close(): void
-}
-
 const speed = 100
 
-export function createQuickClock(): QuickClock {
+export function createQuickClock() {
   const begun = Date.now()
   const timers = new Set<NodeJS.Timeout>()
   return {
     now: () => begun + (Date.now() - begun) * speed,
+    /** Number of pending sleeps. */
     get sleeping() {
       return timers.size
     },
-    async sleep(ms, signal) {
+    async sleep(ms: number, signal: AbortSignal) {
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const abort = () => reject(signal.reason)
@@ -34,6 +26,7 @@ export function createQuickClock(): QuickClock {
         signal.removeEventListener('abort', abort)
       }
     },
+    /** Drops all sleeps, so that none of them ends. */
     close() {
       for (const timer of timers) clearTimeout(timer)
       timers.clear()

@@ -8,7 +8,7 @@ import type { Posted, PostLimits, Source, SourceCall, SourceReport, SourceStorag
 import { until } from './deadline.ts'
 import { watchListeners } from './listeners.ts'
 import { fillIn, load } from './opened-vendor.ts'
-import { createQuickClock, type QuickClock } from './quick-clock.ts'
+import { createQuickClock } from './quick-clock.ts'
 
 export interface SourceFixture {
   /** The configuration of the source, which leads to the fake of its service. */
@@ -59,36 +59,14 @@ export interface Running {
   listeners(): number
 }
 
-export interface SourceHost {
-  readonly fixture: SourceFixture
-  readonly clock: QuickClock
-  readonly posts: readonly PostRecord[]
-  readonly reports: readonly SourceReport[]
-  /** The log lines of the plugin and its fetch. */
-  readonly lines: readonly string[]
-  /** Returns how often a run that had ended used something of the host. */
-  readonly late: readonly string[]
-  /** Sets the plugin up and keeps its source running. `onStep` is called before each use of the host, counted from 1. */
-  begin(onStep?: (step: number, running: Running) => void): Promise<Running>
-  /** Sets the plugin up, and runs its source with a signal that is already aborted. */
-  beginCalledOff(): Promise<Running>
-  /** Keeps a source running and waits until it reports that all is well. */
-  beginWell(): Promise<Running>
-  /** Adds an event. */
-  happen(): Promise<string>
-  /** Waits until an event was posted and taken. */
-  untilTaken(running: Running, ...ids: readonly string[]): Promise<void>
-  /** Decides the answers to posts; without it each is taken. */
-  answer(
-    decide: ((ids: readonly string[], signal: AbortSignal) => Promise<Posted> | Posted) | undefined,
-  ): void
-  limits: PostLimits
-  [Symbol.asyncDispose](): Promise<void>
-}
+/** Decides the answer to a post. */
+type Decide = (ids: readonly string[], signal: AbortSignal) => Promise<Posted> | Posted
+
+export type SourceHost = Awaited<ReturnType<typeof openSource>>
 
 const taken: Posted = { status: 202 }
 
-export async function openSource(setup: SourceSetup): Promise<SourceHost> {
+export async function openSource(setup: SourceSetup) {
   const { plugin, manifest, schema } = await load(setup.plugin)
   const fixture = await setup.create()
   const clock = createQuickClock()
@@ -100,7 +78,7 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
     Object.entries(fixture.storage ?? {}).map(([name, value]) => [name, JSON.stringify(value)]),
   )
   const open = new Set<Running>()
-  let decide: Parameters<SourceHost['answer']>[0]
+  let decide: Decide | undefined
 
   function write(...line: unknown[]): void {
     lines.push(JSON.stringify(line))
@@ -126,6 +104,7 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
     return { source, close: async () => provided.close?.() }
   }
 
+  /** Sets the plugin up and keeps its source running. `onStep` is called before each use of the host, counted from 1. */
   async function begin(
     onStep: (step: number, running: Running) => void = () => {},
     isCalledOff = false,
@@ -241,15 +220,16 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
     }
   }
 
-  const host: SourceHost = {
-    fixture,
-    clock,
-    posts,
-    reports,
+  const host = {
+    ...{ fixture, clock, posts, reports },
+    /** The log lines of the plugin and its fetch. */
     lines,
+    /** Returns how often a run that had ended used something of the host. */
     late,
-    begin: (onStep) => begin(onStep),
+    begin,
+    /** Sets the plugin up, and runs its source with a signal that is already aborted. */
     beginCalledOff: () => begin(undefined, true),
+    /** Keeps a source running and waits until it reports that all is well. */
     async beginWell() {
       const before = reports.length
       const running = await begin()
@@ -257,8 +237,10 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
       await until(isWell, () => `the source reports that it works${whatIs(running)}`)
       return running
     },
+    /** Adds an event. */
     happen: async () => fixture.happen(),
-    async untilTaken(running, ...ids) {
+    /** Waits until each event was posted and taken. */
+    async untilTaken(running: Running, ...ids: readonly string[]) {
       const isMissing = (id: string) =>
         !posts.some((post) => post.ids.includes(id) && post.status >= 200 && post.status < 300)
       await until(
@@ -266,10 +248,11 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
         () => `each event is posted and taken, and ${ids.filter(isMissing)} are not${whatIs(running)}`,
       )
     },
-    answer(next) {
+    /** Sets what decides the answers to posts; without it each is taken. */
+    answer(next: Decide | undefined) {
       decide = next
     },
-    limits: { maxBodyBytes: 262_144, maxActions: 100, maxRenderedBytes: 4_194_304 },
+    limits: { maxBodyBytes: 262_144, maxActions: 100, maxRenderedBytes: 4_194_304 } as PostLimits,
     async [Symbol.asyncDispose]() {
       for (const running of open) running.abort()
       await Promise.race([Promise.all([...open].map(({ ended }) => ended)), clock.sleep(graceMs, forever)])

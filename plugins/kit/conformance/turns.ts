@@ -1,5 +1,6 @@
 /** Creates the turns of the runners' suite, which are frozen as those of a gateway are. */
 
+import { createTurn } from '../fake-server/index.ts'
 import type { Turn } from '../runner.ts'
 
 /** The prompts, none of which is part of another one. */
@@ -21,15 +22,8 @@ const action = Object.freeze({
 } as const)
 
 export function bareTurn(number: number): Turn {
-  return freeze({
-    runId: `run-${number}`,
-    sessionKey: `hook:${number}`,
-    kind: 'run',
-    prompt: promptOf(number),
-    events: [],
-    history,
-    attempt: 1,
-  })
+  const session = { runId: `run-${number}`, sessionKey: `hook:${number}`, prompt: promptOf(number) }
+  return freeze(createTurn({ ...session, events: freeze([]), history }))
 }
 
 export function heartbeat(): Turn {

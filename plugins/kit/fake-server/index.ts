@@ -2,4 +2,5 @@
 
 export * from './markdown.ts'
 export * from './server.ts'
+export * from './turn.ts'
 export * from './vendor.ts'

@@ -4,7 +4,6 @@ import type { Part } from '@reveille/kit'
 import {
   type FakeServerAnswer,
   type FakeServerRequest,
-  type FakeVendor,
   openFakeServer,
   type VendorMessage,
   withRetryAfter,
@@ -16,16 +15,6 @@ export interface MattermostPost extends VendorMessage {
   readonly post: Readonly<Record<string, unknown>>
   /** The addresses that the server would fetch for previews and images. */
   readonly fetched: readonly string[]
-}
-
-export interface FakeMattermost extends FakeVendor {
-  readonly messages: readonly MattermostPost[]
-  /** The id of a channel that the bot is in, and of one that is archived. */
-  readonly channelId: string
-  readonly archivedId: string
-  /** The id and the name of a user. */
-  readonly userId: string
-  readonly username: string
 }
 
 /** Returns what a person reads of a part. */
@@ -51,7 +40,7 @@ const town = id('t')
 const archived = id('a')
 const rootId = id('r')
 
-export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeMattermost> {
+export async function openVendor(options: OpenVendorOptions = {}) {
   const { now = Date.now, maxPostLength = 16_383 } = options
   const users = [own, person]
   /** The channels by id. The name of a direct channel holds the ids of its users. */
@@ -167,6 +156,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
     to: `channel:${town}`,
     unknownTo: '@nobody.here',
     threadTo: `${town}:thread:${rootId}`,
+    /** The id of a channel that the bot is in, and of one that is archived. */
     channelId: town,
     archivedId: archived,
     userId: person.id,
@@ -174,7 +164,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
     refusals: {
       badCredential: expired,
       forbidden,
-      rateLimited(seconds) {
+      rateLimited(seconds: number) {
         const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(seconds) }
         return withRetryAfter({ status: 429, headers, body: 'limit exceeded' }, seconds)
       },

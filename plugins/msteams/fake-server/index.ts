@@ -4,7 +4,6 @@ import { asList, asRecord, type Facts, type Part } from '@reveille/kit'
 import {
   type FakeServerAnswer,
   type FakeServerRequest,
-  type FakeVendor,
   openFakeServer,
   type VendorMessage,
   withRetryAfter,
@@ -16,24 +15,6 @@ export interface TeamsMessage extends VendorMessage {
   readonly activity: Readonly<Record<string, unknown>>
   /** The addresses of images that a client would fetch. */
   readonly fetched: readonly string[]
-}
-
-export interface FakeTeams extends FakeVendor {
-  readonly messages: readonly TeamsMessage[]
-  /** The address of a channel that the bot is not in. */
-  readonly foreignTo: string
-  /** The address of a user who has the app, and of one in the tenant who does not. */
-  readonly userTo: string
-  readonly outsiderTo: string
-  /** Returns how many tokens were issued. */
-  tokensIssued(): number
-  /** Revokes all tokens that were issued. */
-  revokeTokens(): void
-  /** The requests to each role. */
-  readonly asked: {
-    readonly authority: readonly FakeServerRequest[]
-    readonly connector: readonly FakeServerRequest[]
-  }
 }
 
 /** Returns what a person reads of a part. */
@@ -62,7 +43,7 @@ const outsider = '520e4d1e-2108-43ee-a092-46a9507c6200'
 const largestMessage = 100 * 1024
 const formats: readonly unknown[] = ['markdown', 'plain', 'xml']
 
-export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeTeams> {
+export async function openVendor(options: OpenVendorOptions = {}) {
   const { now = Date.now, tokenLife = 3599 } = options
   const asked = { authority: [] as FakeServerRequest[], connector: [] as FakeServerRequest[] }
   /** When each token expires, in milliseconds. */
@@ -167,8 +148,10 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
     ...fakeServer,
     messages,
     pings,
+    /** The requests to each role. */
     asked,
     tokensIssued: () => given,
+    /** Revokes all tokens that were issued. */
     revokeTokens: () => tokens.clear(),
     config: {
       appId,
@@ -181,13 +164,16 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
     to: `conversation:${general}`,
     unknownTo: 'conversation:19:nobody00000000000000000000000000@thread.tacv2',
     threadTo: `conversation:${general};messageid=${firstMessage}`,
+    /** The address of a channel that the bot is not in. */
     foreignTo: foreign,
+    /** The address of a user who has the app, and of one in the tenant who does not. */
     userTo: `user:${person}`,
     outsiderTo: `user:${outsider}`,
     refusals: {
       badCredential: denied,
       forbidden: notInRoster,
-      rateLimited: (seconds) => withRetryAfter(connector(429, 'Throttled', 'Too many requests.'), seconds),
+      rateLimited: (seconds: number) =>
+        withRetryAfter(connector(429, 'Throttled', 'Too many requests.'), seconds),
       serverError: connector(500, 'ServiceError', 'An internal error occurred.'),
     },
   }

@@ -13,15 +13,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-export interface EmbeddedServer {
-  /** The connection string of the database `postgres`, as a superuser. */
-  readonly url: string
-  readonly port: number
-  /** Ends the server and keeps its data. `immediate` is a crash: the next start recovers from the log. */
-  stop(how?: 'fast' | 'immediate'): Promise<void>
-  /** Starts it again, at the same address. */
-  start(): Promise<void>
-}
+export type EmbeddedServer = Awaited<ReturnType<typeof startEmbeddedServer>>
 
 export interface EmbeddedServerOptions {
   /** Made if it is missing. The data of an earlier server in it are used again. */
@@ -58,7 +50,7 @@ const defaultSettings = {
 const withoutFsync = { fsync: 'off', full_page_writes: 'off' }
 
 /** @throws Error which says in one sentence why no server can run here */
-export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
+export async function startEmbeddedServer(options: EmbeddedServerOptions) {
   const { folder, fsync = false, settings = {}, standbyOf } = options
   const data = join(folder, 'data')
   await mkdir(folder, { recursive: true })
@@ -119,10 +111,13 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   }
 
   return {
+    /** The connection string of the database `postgres`, as a superuser. */
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     port,
+    /** Starts it again, at the same address. */
     start,
-    async stop(how = 'fast') {
+    /** Ends the server and keeps its data. `immediate` is a crash: the next start recovers from the log. */
+    async stop(how: 'fast' | 'immediate' = 'fast') {
       const ending = server
       server = undefined
       if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return
@@ -218,7 +213,7 @@ async function problemOf(folder: string, user: User | undefined): Promise<string
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }

@@ -3,23 +3,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-export interface Network {
-  /** The address of the database through this network. */
-  readonly url: string
-  /** Cuts all connections. */
-  cut(): void
-  /** Nothing arrives any more, in neither direction, and nothing is cut. Bytes sent meanwhile are kept. */
-  silence(): void
-  /** All connections that are silent stay so forever; new ones work. */
-  forget(): void
-  /** Delivers the bytes that were kept, and everything after them. */
-  restore(): void
-  /** Connections that are made from now on reach the server of this address. */
-  switchTo(url: string): void
-  /** Calls `happened` instead of passing on the next COMMIT, or the answer to it. `pass` passes it on. */
-  catchCommit(what: 'question' | 'answer', happened: (pass: () => void) => void): void
-  close(): Promise<void>
-}
+export type Network = Awaited<ReturnType<typeof createNetwork>>
 
 /** COMMIT and its answer as bytes on the wire, which is not encrypted. */
 const commits = { question: Buffer.from('Q\0\0\0\x0bCOMMIT\0'), answer: Buffer.from('C\0\0\0\x0bCOMMIT\0') }
@@ -27,22 +11,19 @@ const commits = { question: Buffer.from('Q\0\0\0\x0bCOMMIT\0'), answer: Buffer.f
 /** The server's process and its secret, as a client learns at its start. */
 const backendKey = Buffer.from('K\0\0\0\x0c')
 
+type Happened = (pass: () => void) => void
+
 export interface NetworkOptions {
   /** Clients learn of another process than the one that serves them, as a pooler does. Default: false. */
   readonly isPooler?: boolean
 }
 
-export async function createNetwork(
-  url: string,
-  { isPooler = false }: NetworkOptions = {},
-): Promise<Network> {
+export async function createNetwork(url: string, { isPooler = false }: NetworkOptions = {}) {
   let to = new URL(url)
   const pairs = new Set<Socket>()
   let isSilent = false
   let kept: (() => void)[] = []
-  let caught:
-    | { readonly what: keyof typeof commits; readonly happened: (pass: () => void) => void }
-    | undefined
+  let caught: { readonly what: keyof typeof commits; readonly happened: Happened } | undefined
 
   function carry(from: Socket, into: Socket, what: keyof typeof commits): void {
     pairs.add(from)
@@ -77,24 +58,31 @@ export async function createNetwork(
   }
 
   return {
+    /** The address of the database through this network. */
     url: through.href,
+    /** Cuts all connections. */
     cut,
+    /** Nothing arrives any more, in neither direction, and nothing is cut. Bytes sent meanwhile are kept. */
     silence() {
       isSilent = true
     },
+    /** All connections that are silent stay so forever; new ones work. */
     forget() {
       isSilent = false
       kept = []
       for (const socket of pairs) socket.removeAllListeners('data').removeAllListeners('close')
     },
+    /** Delivers the bytes that were kept, and everything after them. */
     restore() {
       isSilent = false
       for (const pass of kept.splice(0)) pass()
     },
-    switchTo(next) {
+    /** Connections that are made from now on reach the server of this address. */
+    switchTo(next: string) {
       to = new URL(next)
     },
-    catchCommit(what, happened) {
+    /** Calls `happened` instead of passing on the next COMMIT, or the answer to it. `pass` passes it on. */
+    catchCommit(what: keyof typeof commits, happened: Happened) {
       caught = { what, happened }
     },
     async close() {

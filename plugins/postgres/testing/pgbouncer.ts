@@ -3,19 +3,13 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { unprivilegedUser } from './embedded-server.ts'
+import { freePort, unprivilegedUser } from './embedded-server.ts'
 
 export const poolModes = ['session', 'transaction'] as const
-
-export interface Pgbouncer {
-  /** The address of the database through the pooler. */
-  readonly url: string
-  stop(): Promise<void>
-}
 
 /** The options of tests that need the program: without it they are skipped, and say so. */
 export const withPgbouncer = hasProgram() ? {} : { skip: 'there is no pgbouncer here' }
@@ -29,7 +23,7 @@ function hasProgram(): boolean {
   }
 }
 
-export async function startPgbouncer(url: string, mode: (typeof poolModes)[number]): Promise<Pgbouncer> {
+export async function startPgbouncer(url: string, mode: (typeof poolModes)[number]) {
   const folder = await mkdtemp(join(tmpdir(), 'reveille-pgbouncer-'))
   await chmod(folder, 0o755)
   const { hostname, port, username } = new URL(url)
@@ -60,6 +54,7 @@ default_pool_size = 40
   const through = new URL(url)
   through.port = String(own)
   return {
+    /** The address of the database through the pooler. */
     url: through.href,
     async stop() {
       child.kill('SIGKILL')
@@ -79,13 +74,4 @@ async function takes(port: number): Promise<boolean> {
   } finally {
     socket.destroy()
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -76,19 +76,12 @@ export const refusals: FakeVendor['refusals'] = {
   serverError: { body: rpcError(-32603, 'Cannot invoke "Object.toString()"', '1') },
 }
 
-interface Account {
-  readonly messages: readonly VendorMessage[]
-  send(
-    params: Readonly<Record<string, unknown>>,
-  ): { readonly result: { readonly timestamp: number } } | RefusedCall
-}
-
 /** The parameters in camel case; the real daemon also takes the names of the command line's options. */
 const known = new Set(['account', 'recipient', 'groupId', 'username', 'message', 'textStyle', 'noteToSelf'])
 /** Maximum size of a message, in bytes of UTF-8; a longer one is sent as a file beside its beginning. */
 const maxTextLength = 2000
 
-export function createAccount(): Account {
+export function createAccount() {
   const messages: VendorMessage[] = []
 
   function send({ account, message, textStyle, ...params }: Readonly<Record<string, unknown>>) {

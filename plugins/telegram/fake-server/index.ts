@@ -113,21 +113,13 @@ const all: readonly Chat[] = [
 
 type Parameters = Readonly<Record<string, unknown>>
 
-interface Chats {
-  readonly messages: readonly VendorMessage[]
-  /** The names and users that the messages mentioned. */
-  readonly pings: readonly string[]
-  sendMessage(parameters: Parameters): FakeServerAnswer
-  sendRichMessage(parameters: Parameters): FakeServerAnswer
-}
-
 /** Maximum length of a message's visible text (Bot API, `sendMessage`) and of the source of a rich message, in code points. */
 const longest = { message: 4096, rich: 32_768 }
 
 /** Maximum number of entities of a message; Telegram drops the rest. */
 const maxEntities = 100
 
-function createChats(bot: object): Chats {
+function createChats(bot: object) {
   const messages: VendorMessage[] = []
   const pings: string[] = []
 
@@ -164,7 +156,7 @@ function createChats(bot: object): Chats {
     messages,
     pings,
 
-    sendMessage(parameters) {
+    sendMessage(parameters: Parameters): FakeServerAnswer {
       const { text, parse_mode: mode, link_preview_options: preview } = parameters
       if (isAbsent(parameters['chat_id'])) return badRequest('chat_id is empty')
       if (typeof text !== 'string' || text === '') return badRequest('message text is empty')
@@ -177,7 +169,7 @@ function createChats(bot: object): Chats {
       return store(parameters, trimmed, { hasPreview: options?.is_disabled !== true })
     },
 
-    sendRichMessage(parameters) {
+    sendRichMessage(parameters: Parameters): FakeServerAnswer {
       const given = parameters['rich_message']
       if (isAbsent(parameters['chat_id'])) return badRequest('chat_id is empty')
       const { markdown } = (typeof given === 'string' ? JSON.parse(given) : (given ?? {})) as Parameters

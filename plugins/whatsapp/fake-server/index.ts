@@ -4,7 +4,6 @@ import { asList, asRecord, type Facts, type Part } from '@reveille/kit'
 import {
   type FakeServerAnswer,
   type FakeServerRequest,
-  type FakeVendor,
   openFakeServer,
   type VendorMessage,
 } from '@reveille/kit/fake-server'
@@ -17,18 +16,6 @@ export interface WhatsAppMessage extends VendorMessage {
   readonly body: string
   readonly recipientType: string
   readonly hasPreview: boolean
-}
-
-export interface FakeWhatsApp extends FakeVendor {
-  readonly messages: readonly WhatsAppMessage[]
-  /** The address of a user who has not written for 24 hours. */
-  readonly silentTo: string
-  /** The address of a group that takes messages. */
-  readonly groupTo: string
-  /** The only approved template, which has one variable. */
-  readonly template: { readonly name: string; readonly language: string }
-  /** Lets the user behind a number write, which opens the window. */
-  write(number: string): void
 }
 
 export interface FakeWhatsAppOptions {
@@ -50,7 +37,7 @@ const template = { name: 'reply_ready', language: 'en_US' }
 const maxTextLength = 4096
 const maxTemplateLength = 1024
 
-export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Promise<FakeWhatsApp> {
+export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}) {
   const messages: WhatsAppMessage[] = []
   const windows = new Set([open, group])
 
@@ -152,10 +139,13 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
     secrets: [token],
     to: `+${open}`,
     unknownTo: '+16505550000',
+    /** The address of a user who has not written for 24 hours. */
     silentTo: `+${silent}`,
     groupTo: `group:${group}`,
+    /** The only approved template, which has one variable. */
     template,
-    write: (number) => void windows.add(number.replace(/^\+/, '')),
+    /** Lets the user behind a number write, which opens the window. */
+    write: (number: string) => void windows.add(number.replace(/^\+/, '')),
     refusals: {
       badCredential,
       forbidden: graphError(131031, 'Business Account locked'),
