@@ -5,7 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type RunnerFixture, runnerConformance } from '@reveille/kit/conformance'
-import command from './index.ts'
+import { setUpRunner } from './fake-programs/fake-program.ts'
 
 const secret = 'sk-a-key-of-the-program'
 
@@ -26,25 +26,17 @@ async function create(): Promise<RunnerFixture> {
   play('answer')
   const file = path.join(cwd, 'program')
   writeFileSync(file, program, { mode: 0o700 })
-  const abort = new AbortController()
-  const provided = await command.setup({
-    config: {
-      command: file,
-      args: [
-        ['--model', '{model}'],
-        ['--thinking', '{thinking}'],
-      ],
-      session: 'ours',
-      outage: ['^key refused'],
-      env: { KEY: secret },
-      cwd,
-    },
-    log: { info() {}, warn() {}, error() {} },
-    fetch,
-    signal: abort.signal,
+  const { runner, close } = await setUpRunner({
+    command: file,
+    args: [
+      ['--model', '{model}'],
+      ['--thinking', '{thinking}'],
+    ],
+    session: 'ours',
+    outage: ['^key refused'],
+    env: { KEY: secret },
+    cwd,
   })
-  const [runner] = provided.runners ?? []
-  if (runner === undefined) throw new Error('the plugin brings a runner')
   return {
     runner,
     remembers: true,
@@ -66,8 +58,7 @@ async function create(): Promise<RunnerFixture> {
     },
     ownFailures: { 'program fails': () => play('fail') },
     async close() {
-      abort.abort()
-      await provided.close?.()
+      await close()
       await rm(cwd, { recursive: true })
     },
   }

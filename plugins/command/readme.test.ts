@@ -7,8 +7,7 @@ import { parse } from 'yaml'
 import { checkPlugins } from '../../runtime/plugin/index.ts'
 import { atEnd } from '../../test/at-end.ts'
 import type { CommandConfiguration } from './configuration.ts'
-import { openCall, turnOf } from './fake-programs/fake-program.ts'
-import command from './index.ts'
+import { openCall, setUpRunner, turnOf } from './fake-programs/fake-program.ts'
 import { allowedVariables } from './input/environment.ts'
 import { placeholders } from './input/placeholder.ts'
 import { recipes } from './recipes/recipes.ts'
@@ -47,19 +46,13 @@ test('the program of the page answers two turns of one conversation', async (t) 
   const script = path.join(folder, 'mine.mjs')
   await writeFile(script, examplesOf('js')[0] ?? '')
   const { kind: _, ...given } = configured.at(-1)?.['mine'] ?? assert.fail('the page has an example')
-  const abort = new AbortController()
-  const provided = await command.setup({
-    config: { ...given, command: process.execPath, args: [script], cwd: folder },
-    log: { info() {}, warn() {}, error() {} },
-    fetch,
-    signal: abort.signal,
-  })
-  atEnd(t, () => provided.close?.())
-  const [runner] = provided.runners ?? []
-  const first = await runner?.run(turnOf('One.'), openCall())
-  assert.equal(first?.reply, 'That was number 1: One.')
-  const second = await runner?.run(turnOf('Two.', { state: first?.state }), openCall())
-  assert.equal(second?.reply, 'That was number 2: Two.')
+  const config = { ...given, command: process.execPath, args: [script], cwd: folder }
+  const { runner, close } = await setUpRunner(config)
+  atEnd(t, close)
+  const first = await runner.run(turnOf('One.'), openCall())
+  assert.equal(first.reply, 'That was number 1: One.')
+  const second = await runner.run(turnOf('Two.', { state: first.state }), openCall())
+  assert.equal(second.reply, 'That was number 2: Two.')
 })
 
 test('the page names every placeholder and every recipe', () => {

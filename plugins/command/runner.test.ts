@@ -9,8 +9,7 @@ import { promisify } from 'node:util'
 import { failureOf } from '@reveille/kit/fake-server'
 import { atEnd } from '../../test/at-end.ts'
 import type { ArgumentList, CommandConfiguration } from './configuration.ts'
-import { isAlive, openCall, turnOf } from './fake-programs/fake-program.ts'
-import command from './index.ts'
+import { isAlive, openCall, setUpRunner, turnOf } from './fake-programs/fake-program.ts'
 
 const posix = { skip: process.platform === 'win32' && 'Windows has no process groups' }
 
@@ -21,25 +20,14 @@ async function open(t: TestContext, code: string, config: CommandConfiguration =
   const script = path.join(folder, 'program.mjs')
   await writeFile(script, code)
   const { args = [], ...rest } = config
-  return { folder, ...setUp(t, { command: process.execPath, args: [script, ...args], cwd: folder, ...rest }) }
+  const given = { command: process.execPath, args: [script, ...args], cwd: folder, ...rest }
+  return { folder, ...(await setUp(t, given)) }
 }
 
-function setUp(t: TestContext, config: CommandConfiguration) {
-  const abort = new AbortController()
-  const log = { info() {}, warn() {}, error() {} }
-  const provided = command.setup({
-    config: { killGrace: '50ms', ...config },
-    log,
-    fetch,
-    signal: abort.signal,
-  })
-  assert.ok(!(provided instanceof Promise) && provided.runners?.[0] !== undefined)
-  async function close() {
-    abort.abort()
-    await (await provided).close?.()
-  }
+async function setUp(t: TestContext, config: CommandConfiguration) {
+  const { runner, close } = await setUpRunner({ killGrace: '50ms', ...config })
   atEnd(t, close)
-  return { runner: provided.runners[0], close }
+  return { runner, close }
 }
 
 const echoArguments = 'console.log(JSON.stringify(process.argv.slice(2)))'
@@ -212,11 +200,11 @@ test('a missing program or folder is named with what to do', posix, async (t) =>
   const missing = await failureOf(runner.run(turnOf('Look.'), openCall()))
   assert.deepEqual([missing.code, missing.retryable], ['not-found', false])
   assert.match(missing.message, /no-such-agent was not found.*PATH of the gateway: \/nowhere/)
-  const file = setUp(t, { command: path.join(folder, 'program.mjs'), cwd: folder })
+  const file = await setUp(t, { command: path.join(folder, 'program.mjs'), cwd: folder })
   const unfit = await failureOf(file.runner.run(turnOf('Look.'), openCall()))
   assert.deepEqual([unfit.code, unfit.retryable], ['not-found', false])
   assert.match(unfit.message, /may not be run \(EACCES\)/)
-  const lost = setUp(t, { command: process.execPath, cwd: path.join(folder, 'gone') })
+  const lost = await setUp(t, { command: process.execPath, cwd: path.join(folder, 'gone') })
   const away = await failureOf(lost.runner.run(turnOf('Look.'), openCall()))
   assert.deepEqual([away.code, away.retryable], ['not-found', false])
   assert.match(away.message, /gone/)

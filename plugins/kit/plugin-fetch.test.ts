@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
-import { failureOf } from './fake-server/index.ts'
+import { type FakeServerOptions, failureOf, openFakeServer } from './fake-server/index.ts'
 import { createPluginFetch } from './plugin-fetch.ts'
 
 function open(fetch = globalThis.fetch) {
@@ -17,21 +16,13 @@ function open(fetch = globalThis.fetch) {
   }
 }
 
-async function serve(answer: RequestListener) {
-  const server = createServer(answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    host: `127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+async function serve(answer: FakeServerOptions['answer']) {
+  const { url, requests, close } = await openFakeServer({ answer })
+  return { host: new URL(url).host, requests, [Symbol.asyncDispose]: close }
 }
 
 test('a log line has method, host and status, and nothing that may hold the credential', async () => {
-  await using server = await serve((_request, response) => response.writeHead(429).end('body-secret'))
+  await using server = await serve(() => ({ status: 429, body: 'body-secret' }))
   const { fetch, lines } = open()
   const response = await fetch(`http://${server.host}/bot-secret/send?key=query-secret`, {
     method: 'post',
@@ -50,24 +41,21 @@ test('a log line has method, host and status, and nothing that may hold the cred
 })
 
 test('a redirect is refused and its target is never called', async () => {
-  const seen: (string | undefined)[] = []
-  await using server = await serve((request, response) => {
-    seen.push(request.url)
-    response.writeHead(302, { location: '/elsewhere' }).end()
-  })
+  await using server = await serve(() => ({ status: 302, headers: { location: '/elsewhere' } }))
   const error = await failureOf(open().fetch(`http://${server.host}/first`, { redirect: 'follow' }))
+  const seen = server.requests.map(({ path }) => path)
   assert.deepEqual([error.code, error.retryable, seen], ['redirected', false, ['/first']])
 })
 
 test('a refused connection can be retried and delivered nothing; a cut one may have', async () => {
   let gone = ''
   {
-    await using server = await serve(() => {})
+    await using server = await serve(() => 'hang')
     gone = server.host
   }
   const refused = await failureOf(open().fetch(`http://${gone}/secret`))
   assert.deepEqual([refused.code, refused.retryable, refused.maybeDelivered], ['network', true, false])
-  await using server = await serve((request) => request.socket.destroy())
+  await using server = await serve(() => 'cut')
   const cut = await failureOf(open().fetch(`http://${server.host}/secret`))
   assert.deepEqual([cut.code, cut.retryable, cut.maybeDelivered], ['network', true, true])
   assert.ok(!`${refused.stack}${cut.stack}`.includes('/secret'))
@@ -108,7 +96,7 @@ test('a malformed request is refused without being quoted', async () => {
 })
 
 test('closing the plugin, or aborting the call, ends it with the given reason', async () => {
-  await using server = await serve(() => {})
+  await using server = await serve(() => 'hang')
   const closing = open()
   const first = closing.fetch(`http://${server.host}/`)
   closing.abort.abort(new Error('closed'))

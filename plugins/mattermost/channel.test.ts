@@ -21,14 +21,8 @@ vendorConformance({
     [`${id}:thread:${post}`, `channel:${id}:thread:${post}`],
   ],
   badAddresses: [
-    'town-square',
-    '#town-square',
-    '@all',
-    '@here',
-    '@Channel',
-    `user:@ada`,
-    `${id}:thread:`,
-    id.toUpperCase(),
+    ...['town-square', '#town-square', '@all', '@here', '@Channel'],
+    ...[`user:@ada`, `${id}:thread:`, id.toUpperCase()],
   ],
 })
 
@@ -75,10 +69,8 @@ test('a person’s direct channel is opened once, by name or by id', async () =>
   assert.deepEqual(
     calls.filter((call) => call !== 'POST /api/v4/posts'),
     [
-      'GET /api/v4/users/username/ada',
-      'GET /api/v4/users/me',
-      'POST /api/v4/channels/direct',
-      'POST /api/v4/channels/direct',
+      ...['GET /api/v4/users/username/ada', 'GET /api/v4/users/me'],
+      ...['POST /api/v4/channels/direct', 'POST /api/v4/channels/direct'],
     ],
   )
 })

@@ -21,13 +21,8 @@ vendorConformance({
     [`user:${person}`, `user:${person.toUpperCase()}`],
   ],
   badAddresses: [
-    'General',
-    '#general',
-    'ada@example.org',
-    'user:ada',
-    `${general};messageid=`,
-    '19:a/../b@thread.tacv2',
-    'a:b/../c',
+    ...['General', '#general', 'ada@example.org', 'user:ada'],
+    ...[`${general};messageid=`, '19:a/../b@thread.tacv2', 'a:b/../c'],
     `https://teams.microsoft.com/l/channel/${encodeURIComponent(general)}`,
   ],
 })

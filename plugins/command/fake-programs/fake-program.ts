@@ -22,19 +22,8 @@ export async function createFakeProgram(preset: Preset, more: CommandConfigurati
   await chmod(at('bin', preset), 0o755)
 
   const env = { PATH: `${at('bin')}:/usr/bin:/bin`, FAKE_PROGRAM_FOLDER: folder, ...more.env }
-  const abort = new AbortController()
-  const provided = await command.setup({
-    config: { preset, cwd: at('work'), killGrace: '50ms', ...more, env },
-    log: { info() {}, warn() {}, error() {} },
-    fetch,
-    signal: abort.signal,
-  })
-  const [runner] = provided.runners ?? []
-  if (runner === undefined) throw new Error('the plugin brings a runner')
-  async function stop() {
-    abort.abort()
-    await provided.close?.()
-  }
+  const config = { preset, cwd: at('work'), killGrace: '50ms', ...more, env }
+  const { runner, close: stop } = await setUpRunner(config)
   return {
     runner,
     /** Sets what the program does from now on. */
@@ -62,6 +51,20 @@ export async function createFakeProgram(preset: Preset, more: CommandConfigurati
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Sets the plugin up as a host does. */
+export async function setUpRunner(config: CommandConfiguration) {
+  const abort = new AbortController()
+  const log = { info() {}, warn() {}, error() {} }
+  const provided = await command.setup({ config, log, fetch, signal: abort.signal })
+  const [runner] = provided.runners ?? []
+  if (runner === undefined) throw new Error('the plugin brings a runner')
+  async function close() {
+    abort.abort()
+    await provided.close?.()
+  }
+  return { runner, close }
 }
 
 export function turnOf(prompt: string, more: Partial<Turn> = {}): Turn {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
 import { test } from 'node:test'
+import { openFakeServer } from '@reveille/kit/fake-server'
 import { exchange } from './exchange.ts'
 import {
   createHost,
@@ -130,11 +130,9 @@ test('an error body with the status of a success is malformed', async () => {
 
 test("errors of the plugin's fetch are passed on unchanged", async () => {
   await profileFails({ status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 'redirected', false)
-  const free = createServer()
-  await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve))
-  const { port } = free.address() as { port: number }
-  await new Promise((resolve) => free.close(resolve))
-  await using google = await openScripted({}, { baseUrls: { gmail: `http://127.0.0.1:${port}` } })
+  const gone = await openFakeServer({ answer: () => 'hang' })
+  await gone.close()
+  await using google = await openScripted({}, { baseUrls: { gmail: gone.url } })
   const unreached = await fails(google.profile(), 'network', true)
   assert.match(unreached.message, /could not be reached \(ECONNREFUSED\)/)
 })

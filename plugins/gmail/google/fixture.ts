@@ -98,6 +98,7 @@ export async function serveGoogle(script: Readonly<Record<string, readonly Step[
     calls,
     url,
     baseUrls: { accounts: url, oauth: url, gmail: url },
+    queries: () => calls.map(({ query }) => query),
     callsOf: (path: string) => calls.filter((call) => call.path.endsWith(path)),
     /** Resolves when this many calls have come. */
     async reached(count: number): Promise<void> {

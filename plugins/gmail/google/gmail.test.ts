@@ -35,10 +35,7 @@ test('the history lists added mails in order and once each, and the largest reco
     historyTypes: ['messageAdded'],
     maxResults: ['500'],
   }
-  assert.deepEqual(
-    google.calls.map((call) => call.query),
-    [query, { ...query, pageToken: ['next'] }],
-  )
+  assert.deepEqual(google.queries(), [query, { ...query, pageToken: ['next'] }])
 })
 
 test('an expired history is reported as such only if Google itself says so', async () => {
@@ -77,10 +74,10 @@ test('a mail is fetched whole, or with its headers alone', async () => {
   await using google = await openScripted({ [message]: [{ body: raw }] })
   assert.deepEqual(await google.gmail.message(id, { text: true }, google.signal), raw)
   assert.deepEqual(await google.gmail.message(id, { text: false }, google.signal), raw)
-  assert.deepEqual(
-    google.calls.map((call) => call.query),
-    [{ format: ['full'] }, { format: ['metadata'], metadataHeaders: ['From', 'To', 'Subject', 'Date'] }],
-  )
+  assert.deepEqual(google.queries(), [
+    { format: ['full'] },
+    { format: ['metadata'], metadataHeaders: ['From', 'To', 'Subject', 'Date'] },
+  ])
 })
 
 test('a deleted mail is undefined, and a mail with another id is refused', async () => {
@@ -101,10 +98,8 @@ test('a mail above the size limit is fetched without its text', async () => {
   const short = { id, snippet: 'A long log' }
   await using google = await openScripted({ [message]: [long, long, { body: short }] })
   assert.deepEqual(await google.gmail.message(id, { text: true }, google.signal), short)
-  assert.deepEqual(
-    google.calls.map((call) => call.query['format']),
-    [['full'], ['full'], ['metadata']],
-  )
+  const formats = google.queries().map(({ format }) => format)
+  assert.deepEqual(formats, [['full'], ['full'], ['metadata']])
 })
 
 test('long mails are fetched one at a time', async () => {
@@ -122,10 +117,8 @@ test('long mails are fetched one at a time', async () => {
   for (let looks = 0; looks < 3; looks += 1) await gmail.labels(signal)
   assert.equal(google.calls.length, 3 + 3)
   gate.resolve()
-  assert.deepEqual(
-    (await both).map((mail) => mail?.id),
-    ids,
-  )
+  const fetched = (await both).map((mail) => mail?.id)
+  assert.deepEqual(fetched, ids)
 })
 
 test('a page that names itself as the next page is refused', async () => {
@@ -153,11 +146,8 @@ test('a listing asks from one second earlier, and for no more mails than are wan
   const request = { labelId: 'INBOX', after: 0, max: 9999, pageToken: 'next' }
   assert.deepEqual(await google.gmail.list(request, google.signal), { messageIds: [] })
   const query = { labelIds: ['INBOX'], includeSpamTrash: ['true'] }
-  assert.deepEqual(
-    google.calls.map((call) => call.query),
-    [
-      { ...query, q: ['after:1768478399'], maxResults: ['200'] },
-      { ...query, q: ['after:0'], maxResults: ['500'], pageToken: ['next'] },
-    ],
-  )
+  assert.deepEqual(google.queries(), [
+    { ...query, q: ['after:1768478399'], maxResults: ['200'] },
+    { ...query, q: ['after:0'], maxResults: ['500'], pageToken: ['next'] },
+  ])
 })

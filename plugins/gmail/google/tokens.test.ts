@@ -35,10 +35,8 @@ test('a stored access token is used while it is good for more than a minute', as
   await using google = await openRenewing([])
   google.time.now = start + 3_600_000 - 60_001
   assert.deepEqual(await google.profile(), profile.body)
-  assert.deepEqual(
-    google.calls.map(({ path, authorization }) => [path, authorization]),
-    [['/gmail/v1/users/me/profile', `Bearer ${secrets.access}`]],
-  )
+  const calls = google.calls.map(({ path, authorization }) => [path, authorization])
+  assert.deepEqual(calls, [['/gmail/v1/users/me/profile', `Bearer ${secrets.access}`]])
 })
 
 test('a token that ends within a minute by the given clock is renewed first', async () => {

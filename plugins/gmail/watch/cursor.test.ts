@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   beginCursor,
-  isDue,
   maxRecent,
   maxRefused,
   movedTo,
@@ -86,11 +85,6 @@ test('the list of refused mails has a limit', () => {
   for (let index = 0; index <= maxRefused; index++) next = withRefused(next, `${index}`, 'C', now)
   assert.equal(next.refused.length, maxRefused)
   assert.equal(next.refused[0]?.id, '1')
-})
-
-test('a clock that was set back delays no retry', () => {
-  const [mail] = withRefused(cursor, 'a', 'C', now).refused
-  assert.ok(mail && !isDue(mail, now) && isDue(mail, now + 60_000) && isDue(mail, now - 2 * hourMs))
 })
 
 test('a listing begins an hour before the last reading, at most thirty days ago, and a day ago if the last reading is in the future', () => {

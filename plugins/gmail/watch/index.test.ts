@@ -152,19 +152,6 @@ test('the history is read at the start and then at the interval, and nothing is 
   await clock.until(() => world.reached(), 30 * secondMs)
 })
 
-test('what an earlier version stored about watches is ignored', async (world) => {
-  const { clock, disk, gateway, google } = world
-  const watch = { topic: 'projects/p/topics/t', labelId: 'INBOX', begunAt: 1, endsAt: 2 }
-  const { account } = google
-  const before = { account, historyId: '1000', readAt: clock.now(), recent: [], refused: [], watch }
-  disk.set('cursor', JSON.stringify(before))
-  const mail = google.deliver()
-  world.start()
-  await world.idle()
-  assert.deepEqual([...gateway.taken.keys()], [mail.id])
-  assert.equal(Object.hasOwn(world.cursor() ?? {}, 'watch'), false)
-})
-
 for (const [code, retryable] of [
   ['unavailable', true],
   ['network', true],

@@ -86,10 +86,8 @@ const notRegistered = 22
 function createMac() {
   const messages: VendorMessage[] = []
   const chats = new Set([
-    `iMessage;-;${existing.person}`,
-    `SMS;-;${existing.green}`,
-    `any;-;${existing.mail}`,
-    `iMessage;+;${existing.group}`,
+    ...[`iMessage;-;${existing.person}`, `SMS;-;${existing.green}`],
+    ...[`any;-;${existing.mail}`, `iMessage;+;${existing.group}`],
   ])
   /** The ids of messages that are being sent, which BlueBubbles forgets once it has answered. */
   const queued = new Set<string>()
