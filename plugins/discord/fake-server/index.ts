@@ -163,22 +163,10 @@ export async function openVendor({ bucket = { count: 1000, seconds: 5 } }: FakeD
   }
 }
 
-const self = {
-  id: bot,
-  username: 'hooks',
-  discriminator: '0',
-  global_name: null,
-  avatar: null,
-  public_flags: 0,
-  flags: 0,
-  bot: true,
-  primary_guild: null,
-  mfa_enabled: false,
-  locale: 'en-US',
-  premium_type: 0,
-  email: null,
-  verified: true,
-}
+const absentFacts = { global_name: null, avatar: null, primary_guild: null, email: null }
+const zeroFacts = { discriminator: '0', public_flags: 0, flags: 0, premium_type: 0 }
+const ownFacts = { bot: true, verified: true, mfa_enabled: false, locale: 'en-US' }
+const self = { id: bot, username: 'hooks', ...ownFacts, ...absentFacts, ...zeroFacts }
 
 const badCredential = refusal(401, 0, '401: Unauthorized')
 const forbidden = refusal(403, 50013, 'Missing Permissions')
@@ -209,24 +197,10 @@ function rateLimited(seconds: number): FakeServerAnswer {
 }
 
 function messageBody({ id, to, content, flags }: DiscordMessage): object {
-  return {
-    id,
-    channel_id: to,
-    type: 0,
-    content,
-    timestamp: '2026-01-01T00:00:00.000000+00:00',
-    edited_timestamp: null,
-    tts: false,
-    mention_everyone: false,
-    mentions: [],
-    mention_roles: [],
-    attachments: [],
-    embeds: [],
-    components: [],
-    flags,
-    pinned: false,
-    author: self,
-  }
+  const times = { timestamp: '2026-01-01T00:00:00.000000+00:00', edited_timestamp: null }
+  const absent = { tts: false, mention_everyone: false, pinned: false, mentions: [], mention_roles: [] }
+  const parts = { attachments: [], embeds: [], components: [] }
+  return { id, channel_id: to, type: 0, content, flags, author: self, ...times, ...absent, ...parts }
 }
 
 /** Returns the kind of a mention in the words of `allowed_mentions.parse`, or an empty string if it never notifies. */

@@ -94,15 +94,8 @@ const missingCharset = { warning: 'missing_charset', response_metadata: { warnin
 
 /** Reads a form, which has only texts and writes booleans as words. */
 function fieldsOfForm(text: string): Fields {
-  const switches = new Map<string, boolean>([
-    ['true', true],
-    ['false', false],
-  ])
-  const entries = Array.from(new URLSearchParams(text), ([name, value]) => [
-    name,
-    switches.get(value) ?? value,
-  ])
-  return Object.fromEntries(entries)
+  const read = (value: string) => (value === 'true' || value === 'false' ? value === 'true' : value)
+  return Object.fromEntries(Array.from(new URLSearchParams(text), ([name, value]) => [name, read(value)]))
 }
 
 const botToken = 'xoxb-fake-0123456789-AbCdEfGh'

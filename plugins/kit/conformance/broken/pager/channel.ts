@@ -1,7 +1,7 @@
 /** A channel that keeps every promise to and about a vendor, which the broken ones modify. */
 
 import type { Channel, ChannelHealth, Part, Receipt, SendCall, Target } from '../../../channel.ts'
-import { createWriter, type Dialect, renderParts } from '../../../markdown/index.ts'
+import { createWriter, type Dialect, plainDialect, renderParts } from '../../../markdown/index.ts'
 import { PluginError } from '../../../plugin-error.ts'
 import type { Redact } from '../../../quoting.ts'
 import { readRetryAfter } from '../../../retry.ts'
@@ -81,6 +81,7 @@ export function parseTarget(to: string): Target {
 
 /** Writes markup as in HTML, in which an `@` before a word is a mention. */
 const dialect: Dialect = {
+  ...plainDialect,
   text: (text) => escapeText(text),
   strong: (inner) => `<b>${inner}</b>`,
   emphasis: (inner) => `<i>${inner}</i>`,
@@ -88,14 +89,12 @@ const dialect: Dialect = {
   code: (text) => `<c>${escapeText(text)}</c>`,
   link: (inner) => inner,
   image: (description) => escapeText(description),
-  lineBreak: '\n',
   heading: (inner) => `<b>${inner}</b>`,
   codeBlock: (text) => `<c>${escapeText(text)}</c>`,
   quote: (inner) => `<q>${inner}</q>`,
-  item: (inner, { number }) => `${number ?? '•'} ${inner}`,
   table: ({ head, rows }, cell) => [head, ...rows].map((row) => row.map(cell).join(', ')).join('\n'),
-  rule: '——',
 }
+
 const write = createWriter(dialect)
 
 function escapeText(text: string): string {
