@@ -33,7 +33,6 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'once-for-each.ts',
       'package-folder.ts',
       'pause.ts',
-      'random-id.ts',
       'redact.ts',
       'repeat-if-asked.ts',
       'trace-context.ts',

@@ -116,6 +116,7 @@ export {
   type EffectivePolicy,
   type PolicyValue,
   placeOfPolicyValue,
+  type Rates,
 } from './resolve/model/effective-policy.ts'
 export { type RefusalCode, RefusalError, refusalCodes } from './resolve/model/refusal.ts'
 export type {

@@ -18,7 +18,14 @@ export async function compileSources(
   outputFolder: string,
 ): Promise<void> {
   const project = path.join(outputFolder, 'tsconfig.json')
-  const emit = { noEmit: false, declaration: true, noCheck: true, rootDir: root, outDir: outputFolder }
+  const emit = {
+    noEmit: false,
+    declaration: true,
+    noCheck: true,
+    incremental: false,
+    rootDir: root,
+    outDir: outputFolder,
+  }
   const compilerOptions = { ...emit, typeRoots: [path.join(root, 'node_modules', '@types')] }
   const extended = path.join(root, 'tsconfig.json')
   await mkdir(outputFolder, { recursive: true })
