@@ -130,7 +130,7 @@ const named = new Set([
 /** Reported as one: there are several ways to write the models, and only a plugin knows the keys of a mailbox. */
 const wholes = new Set(['agents.defaults.models', mailboxPath.join('.')])
 
-/** Reported as the mappings and policies in them, or by nobody's decision. */
+/** Not listed as settings: mappings and policies have lists of their own, and `$schema` is for editors. */
 const elsewhere = new Set(['$schema', 'hooks.presets', 'hooks.endpoints', 'hooks.mappings'])
 
 function changedKeys(before: ConfigurationValue, after: ConfigurationValue): string[] {

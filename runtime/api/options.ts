@@ -37,7 +37,7 @@ export interface AdminOptions {
   /** The address at which a tunnel is reached from the internet: `https://words.trycloudflare.com`. */
   readonly publicUrl: () => string | undefined
   /** Counts since the start. */
-  readonly counters: Pick<Counters, 'read' | 'series' | 'countsOf' | 'hitsOf'>
+  readonly counters: Pick<Counters, 'read' | 'series' | 'countsByEndpoint' | 'hitsOf'>
   /** Number of log lines dropped since the start. */
   readonly droppedLogLines: () => number
   readonly deliveries: AdminDeliveries

@@ -2,6 +2,7 @@
 
 import { authOf, type Snapshot } from '@reveille/engine'
 import { namesIn } from '../configured-names.ts'
+import { noOutcomes } from '../observe/series.ts'
 import type { RequestFilters } from '../store/port.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
@@ -23,6 +24,7 @@ export function createOverviewHandlers({ current, store, counters, issues }: Adm
       const { exact, patterns } = namesIn(snapshot)
       const page = pageIn([...exact, ...patterns].sort(), query, (name) => name)
       const silences = new Map(issues.silences().map((silence) => [silence.policy, silence]))
+      const counts = counters.countsByEndpoint()
       const items = await Promise.all(
         page.items.map(async (name) => {
           const lastSeen = issues.seenAt(name) ?? (await lastOf({ endpoint: name }))
@@ -30,7 +32,7 @@ export function createOverviewHandlers({ current, store, counters, issues }: Adm
           return {
             name,
             policy: policyText(snapshot, name),
-            counts: counters.countsOf(name),
+            counts: counts.get(name) ?? noOutcomes(),
             ...(lastSeen !== undefined && { lastSeen }),
             ...('isSilent' in silence && { silence }),
           }

@@ -71,7 +71,7 @@ test('each mapping has its hits, and each endpoint its requests by outcome', () 
   note({ mapping: 'review' })
   note({ mapping: 'review', outcome: 'skipped' })
   assert.deepEqual([counters.hitsOf('review'), counters.hitsOf('other')], [2, 0])
-  const { accepted, skipped, failed } = counters.countsOf('github')
+  const { accepted, skipped, failed } = counters.countsByEndpoint().get('github') ?? {}
   assert.deepEqual([accepted, skipped, failed], [1, 1, 0])
 })
 

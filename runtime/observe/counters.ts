@@ -90,13 +90,8 @@ export function createCounters(options: { now(): number; backlog(): number }) {
     /** The requests since the start that a mapping decided. */
     hitsOf: (mapping: string): number => mappings.countOf({ mapping }),
 
-    /** The requests of an endpoint by outcome; all zero for one that no policy and no mapping names. */
-    countsOf(endpoint: string): Readonly<Record<RequestOutcome, number>> {
-      const counts = noOutcomes()
-      for (const { labels, count } of requests.read())
-        if (labels.endpoint === endpoint) counts[labels.outcome as RequestOutcome] += count
-      return counts
-    },
+    /** The requests of each endpoint by outcome. Absent: an endpoint without requests. */
+    countsByEndpoint: () => byEndpoint(requests.read()),
 
     series: series.read,
     /** Everything for the metrics. */
@@ -113,6 +108,21 @@ export function createCounters(options: { now(): number; backlog(): number }) {
       areFilesRefused,
     }),
   }
+}
+
+interface RequestCount {
+  readonly labels: Readonly<Record<'endpoint' | 'outcome', string>>
+  readonly count: number
+}
+
+function byEndpoint(all: readonly RequestCount[]): ReadonlyMap<string, Record<RequestOutcome, number>> {
+  const counts = new Map<string, Record<RequestOutcome, number>>()
+  for (const { labels, count } of all) {
+    const ofEndpoint = counts.get(labels.endpoint) ?? noOutcomes()
+    ofEndpoint[labels.outcome as RequestOutcome] += count
+    counts.set(labels.endpoint, ofEndpoint)
+  }
+  return counts
 }
 
 function createLabelledCounter<Name extends string>() {

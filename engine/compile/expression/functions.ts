@@ -32,10 +32,6 @@ const maxCompared = 2_000_000_000
  */
 const maxPictureLength = 10_000
 
-function checkPicture(_time: unknown, picture: unknown): void {
-  if (String(picture).length > maxPictureLength) throw thrownLimit('the picture is too long')
-}
-
 function checkSearch(text: unknown, wanted: unknown): void {
   if (typeof text !== 'string' || typeof wanted !== 'string') return
   if (text.length * wanted.length > maxCompared) throw thrownLimit('the texts are too long to be searched')
@@ -102,7 +98,7 @@ const ours: Readonly<Record<string, readonly [signature: string, implementation:
     '<s-s?:n>',
     // Without a zone an ISO 8601 time is in UTC, and not in the zone of the machine.
     function (timestamp, picture) {
-      checkPicture(timestamp, picture)
+      if (picture?.length > maxPictureLength) throw thrownLimit('the picture is too long')
       const time = picture === undefined && !hasOwnZone(timestamp) ? `${timestamp}Z` : timestamp
       return inLibrary('($setTime($c); $toMillis($a, $b))', [time, picture, timeOf(this)])
     },
